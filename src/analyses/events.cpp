@@ -135,6 +135,9 @@ Events::Events(const System& system, double start, double step)
   shown_.resize(at(model.sensor_values));
   sign_.assign(crossings_.size(), 0);
   last_time_.assign(crossings_.size(), -std::numeric_limits<double>::infinity());
+  deciding_.assign(crossings_.size(), -1);
+  slope_.assign(crossings_.size(), 0);
+  left_.assign(crossings_.size(), 0);
   taken_.assign(samples_.size(), 0);
 }
 
@@ -144,7 +147,7 @@ int Events::add_target(const std::string& path) {
   Target out{Target::Of::Parameter, found.index, path};
   if (found.of == EventTarget::Of::StateValue) {
     out.of = Target::Of::StateValue;
-    out.index = model.nodes[at(model.frames[at(model.state_frames[at(found.index)])].node)].v;
+    out.index = model.first_state() + found.index;
   } else if (found.of == EventTarget::Of::Velocity) {
     const Sensor& sensor = model.sensors[at(found.index)];
     if (found.component >= sensor.components)
@@ -163,8 +166,27 @@ const std::string& Events::name(int entry) const { return entry_of(system_->mode
 
 void Events::sense(const State& state, Work& work) { system_->sense(state, work, variables_, shown_.data()); }
 
-double Events::value(int crossing) const {
-  return shown_[at(system_->model().sensors[at(crossings_[at(crossing)].entry)].first)];
+const Sensor& Events::sensor(int crossing) const {
+  return system_->model().sensors[at(crossings_[at(crossing)].entry)];
+}
+
+double Events::value(int crossing) const { return shown_[at(sensor(crossing).first)]; }
+
+double Events::side(int crossing) const {
+  const double x = value(crossing);
+  return sensor(crossing).is_condition ? (x > 0 ? 1 : -1) : sign_of(x);
+}
+
+double Events::distance(int crossing, int comparison) const {
+  const Sensor& of = sensor(crossing);
+  if (!of.is_condition) return value(crossing);
+  return comparison < 0 ? 0 : of.comparisons[at(comparison)].evaluate<double>(variables_);
+}
+
+bool Events::counts(int crossing, double from, double to) const {
+  if (from == 0 || from * to > 0) return false;
+  return (from < 0 ? crossings_[at(crossing)].rising : crossings_[at(crossing)].falling) &&
+         !changes_nothing(crossing);
 }
 
 void Events::follow_joint(int joint, bool released) {
@@ -203,22 +225,7 @@ double Events::value_at(int crossing, const State& state, Work& work) {
   return value(crossing);
 }
 
-void Events::look_around(const State& state, Work& work) {
-  // On which side an expression is that is zero here, or was zero at an event, shows a little later.
-  constexpr double kLittle = 1e-8;
-  found_from_ = std::numeric_limits<double>::quiet_NaN();
-  sense(state, work);
-  std::vector<int> unclear = std::move(happened_);
-  happened_.clear();
-  for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
-    if (std::find(unclear.begin(), unclear.end(), i) != unclear.end()) continue;
-    if (std::isnan(value(i)))
-      throw InputError("events." + name(crossings_[at(i)].entry), not_a_number(i, state.t));
-    sign_[at(i)] = sign_of(value(i));
-    if (sign_[at(i)] == 0) unclear.push_back(i);
-  }
-  if (unclear.empty()) return;
-  const double dt = kLittle * step_;
+const State& Events::soon(const State& state, double dt) {
   probe_ = state;
   probe_.t += dt;
   std::vector<double> theta(state.v.size());
@@ -228,13 +235,108 @@ void Events::look_around(const State& state, Work& work) {
   }
   for (const Node& node : system_->model().nodes)
     increment_position(node.type, theta.data() + node.v, probe_.q.data() + node.q);
-  sense(probe_, work);
-  for (const int i : unclear) sign_[at(i)] = sign_of(value(i));
+  return probe_;
+}
+
+double Events::side_after(int crossing, const State& state, Work& work) {
+  constexpr double kLittle = 1e-8, kMuch = 1e-3;  // of the step
+  constexpr double kClear = 10;
+  constexpr double kMoved = 1e-3;  // of what the difference changes by in a step
+  const int comparison = deciding_[at(crossing)];
+  const double slope = slope_[at(crossing)];
+  sense(state, work);
+  const double left = distance(crossing, comparison), here = side(crossing);
+  // A condition that jumps, or was made to hold.
+  if (comparison < 0 || slope == 0) {
+    sense(soon(state, kLittle * step_), work);
+    return side(crossing);
+  }
+  // What was set has moved it away.
+  if (std::abs(left - left_[at(crossing)]) > kMoved * std::abs(slope) * step_) return here;
+  // The sides are equal but for round-off: later enough their difference is more than that.
+  for (double dt = kLittle; dt <= kMuch; dt *= 10) {
+    sense(soon(state, dt * step_), work);
+    const double change = std::abs(distance(crossing, comparison) - left);
+    if (change > 0 && change > kClear * std::abs(left)) return side(crossing);
+  }
+  return -sign_[at(crossing)];
+}
+
+void Events::look_around(const State& state, Work& work) {
+  // On which side an expression is that is zero here, or was zero at an event, shows a little later.
+  constexpr double kLittle = 1e-8;
+  found_from_ = std::numeric_limits<double>::quiet_NaN();
+  found_.clear();
+  const std::vector<int> happened = std::exchange(happened_, {});
+  std::vector<int> unclear;
+  sense(state, work);
+  for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
+    if (std::isnan(value(i)))
+      throw InputError("events." + name(crossings_[at(i)].entry), not_a_number(i, state.t));
+    const Sensor& of = sensor(i);
+    const double before = sign_[at(i)], now = side(i);
+    if (std::find(happened.begin(), happened.end(), i) != happened.end()) {
+      unclear.push_back(i);
+      continue;
+    }
+    // What a change makes hold another one may end, before anything has happened.
+    if (of.is_condition && before != 0 && now != before && std::erase(begun_, i) == 0 &&
+        counts(i, before, now))
+      begun_.push_back(i);
+    // What is equal at the start has not begun there.
+    bool equal = now == 0;
+    for (int k = 0; before == 0 && k < static_cast<int>(of.comparisons.size()); ++k)
+      equal = equal || distance(i, k) == 0;
+    sign_[at(i)] = now;
+    if (equal) unclear.push_back(i);
+  }
+  for (const int i : unclear) {
+    const bool has_happened = std::find(happened.begin(), happened.end(), i) != happened.end();
+    if (has_happened && sensor(i).is_condition) {
+      sign_[at(i)] = side_after(i, state, work);
+    } else {
+      sense(soon(state, kLittle * step_), work);
+      sign_[at(i)] = side(i);
+    }
+  }
+}
+
+// The end of the bracket in which the condition changes, and the comparison that does: of several the one that jumps least, as it makes the others jump.
+double Events::located_condition(int crossing, const State& from, const State& to,
+                                 const StateBetween& between, Work& work) {
+  constexpr double kClose = 1e-13;  // of the step
+  double a = from.t, b = to.t;
+  const auto sense_at = [&](double t) { sense(t <= from.t ? from : t >= to.t ? to : between(t), work); };
+  while (b - a > kClose * (to.t - from.t)) {
+    const double t = 0.5 * (a + b);
+    if (t == a || t == b) break;
+    sense_at(t);
+    (side(crossing) == sign_[at(crossing)] ? a : b) = t;
+  }
+  const int count = static_cast<int>(sensor(crossing).comparisons.size());
+  const auto distances_at = [&](double t) {
+    sense_at(t);
+    std::vector<double> out;
+    for (int k = 0; k < count; ++k) out.push_back(distance(crossing, k));
+    return out;
+  };
+  const std::vector<double> before = distances_at(a), after = distances_at(b);
+  int& deciding = deciding_[at(crossing)];
+  deciding = -1;
+  double least = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < count; ++k) {
+    const double change = std::abs(after[at(k)] - before[at(k)]);
+    if (sign_of(before[at(k)]) == sign_of(after[at(k)]) || !(change < least)) continue;
+    least = change;
+    deciding = k;
+  }
+  return b;
 }
 
 // The zero of the interpolated expression, by the Illinois variant of regula falsi.
 double Events::located(int crossing, const State& from, const State& to, const StateBetween& between,
                        Work& work) {
+  if (sensor(crossing).is_condition) return located_condition(crossing, from, to, between, work);
   constexpr int kMostHalvings = 50, kMostIterations = 100;
   constexpr double kClose = 1e-13;  // of the step
   const double sign = sign_[at(crossing)];
@@ -271,7 +373,10 @@ StepEnd Events::look(const State& from, const State& to, const StateBetween& bet
   constexpr int kMostCorrections = 6;
   constexpr double kGood = 1e-11, kBeside = 1e-3;
   if (from.t == found_from_ && to.t == wanted_) {
-    const double correction = slope_ == 0 ? 0 : -value_at(found_.front(), to, work) / slope_;
+    const int first = found_.front();
+    const double slope = slope_[at(first)];
+    sense(to, work);
+    const double correction = slope == 0 ? 0 : -distance(first, deciding_[at(first)]) / slope;
     if (++corrections_ > kMostCorrections || !(std::abs(correction) > kGood * span_)) return {to.t, true};
     wanted_ = std::clamp(to.t + correction, from.t, from.t + span_);
     return {wanted_ - from.t <= kSameTime * step_ ? from.t : wanted_, true};
@@ -279,22 +384,19 @@ StepEnd Events::look(const State& from, const State& to, const StateBetween& bet
   sense(to, work);
   std::vector<int> crossed;
   for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
-    double& sign = sign_[at(i)];
     if (std::isnan(value(i))) {  // the step is not taken, and happen() says why
       failure_ = not_a_number(i, to.t);
       return {from.t, true};
     }
-    const double now = sign_of(value(i));
-    if (sign != 0 && now * sign <= 0 && (sign < 0 ? crossings_[at(i)].rising : crossings_[at(i)].falling) &&
-        !changes_nothing(i))
-      crossed.push_back(i);
+    if (counts(i, sign_[at(i)], side(i))) crossed.push_back(i);
   }
   const auto follow = [&] {
     sense(to, work);
     for (int i = 0; i < static_cast<int>(crossings_.size()); ++i)
-      if (const double now = sign_of(value(i)); now != 0) sign_[at(i)] = now;
+      if (const double now = side(i); now != 0) sign_[at(i)] = now;
   };
   if (crossed.empty()) {
+    found_.clear();  // by an attempt that was not good
     follow();
     return {to.t, false};
   }
@@ -309,10 +411,20 @@ StepEnd Events::look(const State& from, const State& to, const StateBetween& bet
   corrections_ = 0;
   const double before = std::max(from.t, first - kBeside * span_),
                after = std::min(to.t, first + kBeside * span_);
-  const auto shown_at = [&](double t) {
-    return value_at(found_.front(), t <= from.t ? from : t >= to.t ? to : between(t), work);
+  const auto state_at = [&](double t) -> const State& {
+    return t <= from.t ? from : t >= to.t ? to : between(t);
   };
-  slope_ = (shown_at(after) - shown_at(before)) / (after - before);
+  for (const int i : found_) {
+    const auto shown_at = [&](double t) {
+      sense(state_at(t), work);
+      return distance(i, deciding_[at(i)]);
+    };
+    const double shown_before = shown_at(before), change = shown_at(after) - shown_before;
+    // A jump has its time, but no slope that says how far it is.
+    const double just_before = shown_at(std::max(before, first - 1e-9 * span_)),
+                 jump = shown_at(first) - just_before;
+    slope_[at(i)] = std::abs(jump) > 1e-3 * std::abs(change) ? 0 : change / (after - before);
+  }
   if (first - from.t <= kSameTime * step_) return {from.t, true};
   wanted_ = to.t - first <= kGood * span_ ? to.t : first;
   return {wanted_, true};
@@ -329,16 +441,34 @@ Events::Occurrence Events::happen(const State& state, Work& work) {
   Occurrence out;
   out.failure = std::exchange(failure_, {});
   if (!out.failure.empty()) return out;
-  sense(state, work);
-  for (const int i : found_) {
-    const Crossing& crossing = crossings_[at(i)];
-    if (std::isnan(value(i))) out.failure = not_a_number(i, state.t);
-    if (state.t - last_time_[at(i)] <= kSoon * step_ && !crossing.stops)
+  happened_ = std::exchange(found_, {});
+  for (const int i : happened_) {
+    const double pause = state.t - last_time_[at(i)];
+    if (pause <= kSoon * step_ && !crossings_[at(i)].stops)
       out.failure = fmt::format(
           "t = {:.9g}: the event '{}' happens again after {:.3g} s, and would go on like this without end; "
           "stop the run by "
           "another event, or let the model come to rest there",
-          state.t, name(crossing.entry), state.t - last_time_[at(i)]);
+          state.t, name(crossings_[at(i)].entry), pause);
+  }
+  add_happened(state, work, out);
+  return out;
+}
+
+Events::Occurrence Events::begin(const State& state, Work& work) {
+  Occurrence out;
+  happened_ = std::exchange(begun_, {});
+  for (const int i : happened_) deciding_[at(i)] = -1;
+  add_happened(state, work, out);
+  return out;
+}
+
+void Events::add_happened(const State& state, Work& work, Occurrence& out) {
+  sense(state, work);
+  for (const int i : happened_) {
+    const Crossing& crossing = crossings_[at(i)];
+    if (std::isnan(value(i))) out.failure = not_a_number(i, state.t);
+    left_[at(i)] = distance(i, deciding_[at(i)]);
     last_time_[at(i)] = state.t;
     out.entries.push_back(crossing.entry);
     out.stops = out.stops || crossing.stops;
@@ -346,9 +476,6 @@ Events::Occurrence Events::happen(const State& state, Work& work) {
     if (log_.size() < kLongestLog) log_.push_back({state.t, crossing.entry});
   }
   found_from_ = std::numeric_limits<double>::quiet_NaN();
-  happened_ = std::move(found_);
-  found_.clear();
-  return out;
 }
 
 double Events::sample_time(std::size_t i) const {
@@ -383,7 +510,8 @@ std::vector<Events::Change> Events::due(const State& state, Work& work) {
 }
 
 void Events::archive(Archive& a) {
-  a(sign_, last_time_, released_, found_from_, found_, slope_, span_, corrections_, taken_, pending_, log_);
+  a(sign_, last_time_, released_, deciding_, begun_, found_from_, found_, slope_, span_, corrections_, taken_,
+    pending_, log_);
 }
 
 }  // namespace liedyn

@@ -24,7 +24,8 @@ class Events {
   // `step`: of the run, by which times are judged. Throws InputError.
   Events(const System& system, double start, double step);
 
-  // On which side of zero the expressions are: at the start, and after something has changed the state. Throws InputError if one is not a number.
+  // On which side of zero the expressions are: at the start, and after something has changed the state or parameters. Conditions that begin to hold by such
+  // a change happen there. Throws InputError if one is not a number.
   void look_around(const State& state, Work& work);
 
   // For DriveOptions.
@@ -51,6 +52,9 @@ class Events {
     std::string failure;  // one of them happens again and again, or its expression is not a number
   };
   Occurrence happen(const State& state, Work& work);
+  // The same for conditions that hold since something was set.
+  bool has_begun() const { return !begun_.empty(); }
+  Occurrence begin(const State& state, Work& work);
 
   // Of samples: the next time at which one is taken or set.
   double next_due() const;
@@ -81,10 +85,24 @@ class Events {
   // The values of all sensors, and the variables of their expressions.
   void sense(const State& state, Work& work);
   double value(int crossing) const;
+  const Sensor& sensor(int crossing) const;
+  // Of the last sense(): the sign of the value; of a condition 1 where it holds, otherwise -1.
+  double side(int crossing) const;
+  // Of the last sense(): what is zero at the crossing: the value, or the difference of the sides of a comparison; 0 if there is none.
+  double distance(int crossing, int comparison) const;
+  // Whether it counts that the expression goes from one side to the other.
+  bool counts(int crossing, double from, double to) const;
   // Why the expression, which is not a number at this time, ends the run.
   std::string not_a_number(int crossing, double t) const;
   double value_at(int crossing, const State& state, Work& work);
   double located(int crossing, const State& from, const State& to, const StateBetween& between, Work& work);
+  double located_condition(int crossing, const State& from, const State& to, const StateBetween& between,
+                           Work& work);
+  // The state a little later, by its velocities and accelerations.
+  const State& soon(const State& state, double dt);
+  // Of a condition that has just happened: on which side it is afterwards.
+  double side_after(int crossing, const State& state, Work& work);
+  void add_happened(const State& state, Work& work, Occurrence& out);
   void add_changes(int entry, const std::vector<int>& targets, std::size_t first, std::vector<Change>& out);
   int add_target(const std::string& path);
   double sample_time(std::size_t i) const;
@@ -102,12 +120,16 @@ class Events {
   std::vector<int> released_;  // joints
   // It only sets joints, which are so already: what an engaged joint keeps at zero crosses it by round-off in every other step. With the variables of the last sense().
   bool changes_nothing(int crossing) const;
-  // A crossing that was found: in the step from this time, to be located, with the others at the same time; slope of its expression there.
+  // Of the crossing that was found last: of conditions the comparison that decided, -1: none; the slope of what is zero there, 0: it jumps; and what was left of it.
+  std::vector<int> deciding_;
+  std::vector<double> slope_, left_;
+  std::vector<int> begun_;  // conditions that hold by a change
+  // A crossing that was found: in the step from this time, to be located, with the others at the same time.
   double found_from_ = std::numeric_limits<double>::quiet_NaN();
   std::vector<int> found_;
   std::string failure_;        // an expression is not a number at the end of the step
   std::vector<int> happened_;  // those whose expressions are zero at the state, until look_around()
-  double slope_ = 0, span_ = 0;
+  double span_ = 0;
   double wanted_ = 0;  // where the step was to end
   int corrections_ = 0;
   // Of samples: how many were taken, and what is to be set.

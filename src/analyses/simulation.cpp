@@ -165,8 +165,10 @@ struct Simulation::Parts {
   bool switch_joint(int joint, double value, const std::string& path);
   bool heed(Simulation& simulation);
   void check_end() const;
-  void set_due();
+  bool set_due();
   bool let_happen();
+  bool let_begin();
+  bool carry_out(const Events::Occurrence& now);
   bool step_with_events(const Observer& observer);
   bool run_with_events(double t, const Observer& observer);
   void set_inputs(const std::vector<std::pair<int, double>>& given, const std::string& path);
@@ -370,18 +372,33 @@ void Simulation::Parts::check_end() const {
                      "start the simulation with a later end, or with none");
 }
 
-// What is due before the next step.
-void Simulation::Parts::set_due() {
-  const std::vector<Events::Change> changes = events->due(state, *work);
-  if (changes.empty()) return;
-  apply(changes);
-  events->look_around(state, *work);
+// What is due before the next step. False: as let_begin().
+bool Simulation::Parts::set_due() {
+  if (const std::vector<Events::Change> changes = events->due(state, *work); !changes.empty()) {
+    apply(changes);
+    events->look_around(state, *work);
+  }
+  return let_begin();
 }
 
-// What happens where the driver stopped. False: it goes on without end.
-bool Simulation::Parts::let_happen() {
-  if (!driver->stopped()) return true;
-  const Events::Occurrence now = events->happen(state, *work);
+// Conditions that hold by what samples, other events or the user have set. False: they set off each other without end.
+bool Simulation::Parts::let_begin() {
+  constexpr int kMostRounds = 100;
+  for (int round = 0; events->has_begun(); ++round) {
+    const Events::Occurrence now = events->begin(state, *work);
+    if (round == kMostRounds) {
+      driver->fail(
+          fmt::format("t = {:.9g}: events set off each other without end, among them '{}'; let one of "
+                      "them set what ends the condition of the other for good",
+                      state.t, events->name(now.entries.front())));
+      return false;
+    }
+    if (!carry_out(now)) return false;
+  }
+  return true;
+}
+
+bool Simulation::Parts::carry_out(const Events::Occurrence& now) {
   if (!now.failure.empty()) {
     driver->fail(now.failure);
     return false;
@@ -390,32 +407,38 @@ bool Simulation::Parts::let_happen() {
   apply(now.changes);
   events->look_around(state, *work);
   if (event_output) event_output(state, now.entries, true);
-  if (now.stops) stopped_by = events->name(now.entries.front());
+  if (now.stops && stopped_by.empty()) stopped_by = events->name(now.entries.front());
   return true;
 }
 
+// What happens where the driver stopped. False: it goes on without end.
+bool Simulation::Parts::let_happen() {
+  return !driver->stopped() || (carry_out(events->happen(state, *work)) && let_begin());
+}
+
 bool Simulation::Parts::step_with_events(const Observer& observer) {
-  set_due();
+  if (!set_due()) return false;
+  if (!stopped_by.empty()) return true;
   const double due = events->next_due(), slack = 1e-9 * options.step;
   const bool adaptive = integrator->control().adaptive;
   const bool good = adaptive || due > driver->next_grid_time() + slack ? driver->take_steps(1, due, observer)
                                                                        : driver->advance_to(due, observer);
   // An event at a step after which the observer ended the run has happened all the same.
   if ((good || driver->report().interrupted) && !let_happen()) return false;
-  if (good) set_due();
-  return good;
+  return good && set_due();
 }
 
 // Steps from one sample to the next, and from event to event.
 bool Simulation::Parts::run_with_events(double t, const Observer& observer) {
   stopped_by.clear();
-  for (set_due(); state.t < t - 1e-9 * options.step && stopped_by.empty(); set_due()) {
+  for (;;) {
+    if (!set_due()) return false;
+    if (state.t >= t - 1e-9 * options.step || !stopped_by.empty()) return true;
     const bool reached = driver->advance_to(std::min(t, events->next_due()), observer);
     // The observer may stop a run at an event, which happens all the same: the next advance goes on behind it.
     if (!reached && !driver->report().interrupted) return false;
     if (!let_happen() || !reached) return false;
   }
-  return true;
 }
 
 void Simulation::Parts::apply(const std::vector<Events::Change>& changes) {

@@ -576,79 +576,87 @@ int Expression::operands(const Instruction& i) const {
   }
 }
 
-std::optional<Expression> Expression::margin() const {
-  struct Part {
-    std::size_t begin;  // of its instructions
-    bool is_condition, is_equality;
+bool Expression::is_condition() const {
+  // What is known of the value of a part, by what it is where it holds and where it does not.
+  enum class Part {
+    Other,
+    Zero,      // 0
+    One,       // 1
+    Large,     // a constant above 1
+    Small,     // a constant between 0 and 1
+    Flag,      // 1, 0
+    Count,     // at least 1, 0
+    Positive,  // above 0, 0
+    Signed     // above 0, at most 0
   };
+  const auto holds = [](Part p) { return p >= Part::Flag; };
+  const auto is_flag = [](Part p) { return p == Part::Zero || p == Part::One || p == Part::Flag; };
   std::vector<Part> parts;
-  Expression out;
-  out.tables_ = tables_;
-  std::vector<Instruction>& written = out.instructions_;
-  const auto constant = [&](const Part& part, std::size_t end) -> const double* {
-    const Instruction& only = written[part.begin];
-    return end == part.begin + 1 && only.op == Op::Constant ? &only.constant : nullptr;
-  };
   for (const Instruction& i : instructions_) {
     const auto count = static_cast<std::size_t>(operands(i));
     const std::span<const Part> of = std::span(parts).last(count);
-    Part part{count > 0 ? of[0].begin : written.size(), false, false};
-    for (const Part& p : of) part.is_equality = part.is_equality || p.is_equality;
-    const bool both = count == 2 && of[0].is_condition && of[1].is_condition;
-    written.push_back(i);
-    Instruction& last = written.back();
+    const bool both = count == 2 && holds(of[0]) && holds(of[1]);
+    const Part larger = both ? std::max(of[0], of[1]) : Part::Other;
+    Part part = Part::Other;
     switch (i.op) {
-      case Op::Greater:
-      case Op::GreaterOrEqual:  // a > b: a - b
-        last.op = Op::Subtract;
-        part = {part.begin, true, false};
+      case Op::Constant:
+        if (i.constant == 0) part = Part::Zero;
+        if (i.constant == 1) part = Part::One;
+        if (i.constant > 1) part = Part::Large;
+        if (i.constant > 0 && i.constant < 1) part = Part::Small;
         break;
       case Op::Less:
-      case Op::LessOrEqual:  // a < b: -(a - b)
-        last.op = Op::Subtract;
-        written.push_back({Op::Negate, 1});
-        part = {part.begin, true, false};
-        break;
+      case Op::LessOrEqual:
+      case Op::Greater:
+      case Op::GreaterOrEqual:
       case Op::Equal:
-      case Op::NotEqual: part = {part.begin, true, true}; break;
+      case Op::NotEqual: part = Part::Flag; break;
       case Op::Min:
-      case Op::Max: part.is_condition = both; break;
-      case Op::Multiply: {  // both hold; or 2 c
-        const double *first = constant(of[0], of[1].begin), *second = constant(of[1], written.size() - 1);
-        part.is_condition = both || (of[1].is_condition && first != nullptr && *first > 0) ||
-                            (of[0].is_condition && second != nullptr && *second > 0);
-        if (both) last.op = Op::Min;
-        break;
-      }
+      case Op::Max: part = larger; break;
       case Op::Add:  // one of them holds
-        part.is_condition = both;
-        if (both) last.op = Op::Max;
+        if (both && larger != Part::Signed) part = std::max(larger, Part::Count);
         break;
-      case Op::Subtract: {  // 1 - c: -margin
-        const double* first = constant(of[0], of[1].begin);
-        part.is_condition = of[1].is_condition && first != nullptr && *first == 1;
-        if (part.is_condition) written[of[0].begin].constant = 0;
-        break;
-      }
-      case Op::Where: {  // where(c, 1, 0), where(c, 0, 1)
-        const double *yes = constant(of[1], of[2].begin), *no = constant(of[2], written.size() - 1);
-        part.is_condition = of[0].is_condition && yes != nullptr && no != nullptr && *yes + *no == 1 &&
-                            (*yes == 0 || *yes == 1);
-        if (!part.is_condition) break;
-        const bool turned = *yes == 0;
-        written.resize(of[1].begin);
-        if (turned) written.push_back({Op::Negate, 1});
+      case Op::Multiply: {  // both hold; or 2 c
+        if (both && larger != Part::Signed) part = larger;
+        const Part factor = std::min(of[0], of[1]), other = std::max(of[0], of[1]);
+        if (!holds(other)) break;
+        if (factor == Part::One) part = other;
+        if (factor == Part::Large) part = std::max(other, Part::Count);
+        if (factor == Part::Small) part = std::max(other, Part::Positive);
         break;
       }
-      default: part.is_equality = false;
+      case Op::Subtract:  // 1 - c
+        if (of[0] == Part::One && of[1] == Part::Flag) part = Part::Flag;
+        if (of[0] == Part::One && of[1] == Part::Count) part = Part::Signed;
+        break;
+      case Op::Where:  // where(c, 1, 0)
+        if (holds(of[0]) && of[0] != Part::Signed && is_flag(of[1]) && is_flag(of[2])) part = Part::Flag;
+        break;
+      default: break;
     }
     parts.resize(parts.size() - count);
     parts.push_back(part);
   }
-  if (parts.size() != 1 || !parts.front().is_condition) return {};
-  if (parts.front().is_equality)
-    throw ExpressionError(0, "equality holds at single moments only, which steps do not meet",
-                          "write a - b for the moment when a = b");
+  return parts.size() == 1 && holds(parts.front());
+}
+
+std::vector<Expression::Comparison> Expression::comparisons() const {
+  std::vector<Comparison> out;
+  std::vector<std::size_t> begins;  // of what is on the stack
+  for (std::size_t k = 0; k < instructions_.size(); ++k) {
+    const Instruction& i = instructions_[k];
+    std::size_t begin = k;
+    for (int n = operands(i); n > 0; --n, begins.pop_back()) begin = begins.back();
+    begins.push_back(begin);
+    if (i.op < Op::Less || i.op > Op::NotEqual) continue;
+    Comparison& found = out.emplace_back();
+    found.is_equality = i.op == Op::Equal || i.op == Op::NotEqual;
+    found.difference.tables_ = tables_;
+    const auto first = instructions_.begin();
+    found.difference.instructions_.assign(first + static_cast<std::ptrdiff_t>(begin),
+                                          first + static_cast<std::ptrdiff_t>(k + 1));
+    found.difference.instructions_.back().op = Op::Subtract;
+  }
   return out;
 }
 

@@ -23,7 +23,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -107,9 +106,11 @@ class Expression {
   // Variable i is new_index[i] from now on.
   void renumber(const std::vector<int>& new_index);
 
-  // Of a condition (comparisons, joined by min, max, products, sums, 1 - c, where(c, 1, 0)): an expression that is positive where it holds and crosses zero where that changes.
-  // Empty: it is no condition. Throws ExpressionError if it holds at single moments only: a == b.
-  std::optional<Expression> margin() const;
+  // Whether it is a condition, which holds where it is positive: comparisons, joined by min, max, products, sums, 1 - c, where(c, 1, 0).
+  bool is_condition() const;
+  // All comparisons in it.
+  struct Comparison;
+  std::vector<Comparison> comparisons() const;
 
   bool uses(int variable) const;
   std::vector<int> variables() const;  // those that it uses, in their order
@@ -207,6 +208,12 @@ class Expression {
 
   std::vector<Instruction> instructions_;  // postfix
   Tables tables_;
+};
+
+// The difference of the two sides, which is zero where the comparison may begin or cease to hold.
+struct Expression::Comparison {
+  Expression difference;
+  bool is_equality;  // == or !=
 };
 
 // Instantiated once; other scalars include base/expression_evaluation.h.

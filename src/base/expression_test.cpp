@@ -303,29 +303,41 @@ TEST(Expression, LongInputIsParsedInLinearTime) {
   EXPECT_LT(many, 10 * some);
 }
 
-// Positive where the condition holds, and zero where that changes.
-TEST(Expression, OfConditionsHaveMargins) {
+// A condition holds where it is positive; its value alone says so.
+TEST(Expression, KnowsConditions) {
   const VariableNames names({"x", "y"});
-  const auto margin = [&](std::string_view text, double x, double y) {
-    const std::optional<Expression> m = Expression::parse(text, names).margin();
-    return m ? m->evaluate<double>(std::array{x, y}) : std::numeric_limits<double>::quiet_NaN();
+  for (const char* text :
+       {"x > 2*y", "x <= 1", "x == y", "x != 1", "min(x > 1, y < 4)", "max(x > 1, y < 4)", "(x > 1)*(y < 4)",
+        "(x > 1) + (y > 4)", "1 - (x > 1)", "1 - ((x > 1) + (y > 4))", "2*(x > 1)", "(x > 1)*0.5",
+        "where(x > 1, 1, 0)", "where(x > 1, 0, 1)", "where(x > 1, y > 2, 0)",
+        "where((x > 1) + (y > 4), 0, 1)", "(where(x > 1, x, y) > 3)*1", "(x > 1) > 0.5"})
+    EXPECT_TRUE(Expression::parse(text, names).is_condition()) << text;
+  for (const char* text :
+       {"x", "1", "x - (y > 1)", "-2*(x > 1)", "where(x > 1, 2, 0)", "where(x, 1, 0)", "x + (y > 1)",
+        "where(x > 1, x, y)", "1 - x", "2 - (x > 1)", "abs(x > y)", "1 - 0.5*(x > 1)", "(x > 1)*y",
+        "0*(x > 1)", "(1 - ((x > 1) + (y > 4)))*(1 - ((x > 1) + (y > 4)))",
+        "where(1 - ((x > 1) + (y > 4)), 1, 0)"})
+    EXPECT_FALSE(Expression::parse(text, names).is_condition()) << text;
+}
+
+// The comparisons inside, each by the difference of its sides.
+TEST(Expression, FindsItsComparisons) {
+  const VariableNames names({"x", "y"});
+  const auto differences = [&](std::string_view text, double x, double y) {
+    std::vector<double> out;
+    for (const auto& c : Expression::parse(text, names).comparisons())
+      out.push_back(c.difference.evaluate<double>(std::array{x, y}));
+    return out;
   };
-  EXPECT_EQ(margin("x > 2*y", 3, 1), 1);
-  EXPECT_EQ(margin("x <= 2*y + 1", 5, 1), -2);
-  EXPECT_EQ(margin("min(x > 1, y < 4)", 3, 1), 2);
-  EXPECT_EQ(margin("(x > 1)*(y < 4)", 3, 3), 1);
-  EXPECT_EQ(margin("max(1 - (x > 1), y >= 4)", 3, 3), -1);
-  EXPECT_EQ(margin("(x > 1) + (y > 4)", 3, 3), 2);
-  EXPECT_EQ(margin("2*(x > 1)", 3, 3), 4);
-  EXPECT_EQ(margin("(x > 1)*0.5", 3, 3), 1);
-  EXPECT_EQ(margin("where(x > 1, 1, 0)", 3, 3), 2);
-  EXPECT_EQ(margin("where(x > 1, 0, 1)", 3, 3), -2);
-  for (const char* text : {"x", "x - (y > 1)", "-2*(x > 1)", "where(x > 1, 2, 0)", "where(x, 1, 0)",
-                           "x + (y > 1)", "where(x > 1, x, y)", "1 - x", "2 - (x > 1)", "abs(x > y)"})
-    EXPECT_TRUE(std::isnan(margin(text, 1, 2))) << text;
-  EXPECT_THROW(margin("x == 1", 1, 2), ExpressionError);
-  EXPECT_THROW(margin("min(x > 1, y != 1)", 1, 2), ExpressionError);
-  EXPECT_TRUE(std::isnan(margin("x + (y == 1)", 1, 2)));
+  using Values = std::vector<double>;
+  EXPECT_EQ(differences("x + y", 3, 1), Values());
+  EXPECT_EQ(differences("x > 2*y", 3, 1), Values({1}));
+  EXPECT_EQ(differences("min(x > 1, 2*y <= 4)", 3, 1), Values({2, -2}));
+  EXPECT_EQ(differences("where(x > 1, x, linear(y, 0, 0, 1, 7)) > 3", 2, 0.5), Values({1, -1}));
+  EXPECT_EQ(differences("where(x > 1, x, linear(y, 0, 0, 1, 7)) > 3", 0, 0.5), Values({-1, 0.5}));
+  EXPECT_EQ(differences("(x > 1) > 0.5", 3, 1), Values({2, 0.5}));
+  EXPECT_TRUE(Expression::parse("x != y", names).comparisons().front().is_equality);
+  EXPECT_FALSE(Expression::parse("x < y", names).comparisons().front().is_equality);
 }
 
 }  // namespace

@@ -83,6 +83,13 @@ Expression with_sensors_written_out(const SensorConnection& c, const Expression&
   return given;
 }
 
+// The first variable is the time, then come the parameters.
+bool is_of_parameters(const SensorConnection& c, const Expression& e) {
+  const std::vector<int> used = e.variables();
+  const int parameters = static_cast<int>(c.d.parameter_names.size());
+  return std::all_of(used.begin(), used.end(), [&](int i) { return i >= 1 && i <= parameters; });
+}
+
 void check_target(SensorConnection& c, const std::string& target) {
   try {
     find_target(c.d, target);
@@ -169,14 +176,20 @@ std::vector<std::string> switched_joints(const Description& d) {
 void connect_event(SensorConnection& c, Sensor& sensor) {
   c.field = event_field::kWhen;
   parse_into(c, c.word(), sensor);
-  try {
-    if (std::optional<Expression> margin = with_sensors_written_out(c, sensor.expressions.back()).margin()) {
-      sensor.expressions.back() = std::move(*margin);
-      sensor.is_condition = true;
+  // Where a condition changes two sides are equal, perhaps in the expression of a sensor that it names.
+  const Expression written_out = with_sensors_written_out(c, sensor.expressions.back());
+  sensor.is_condition = written_out.is_condition();
+  if (sensor.is_condition)
+    for (Expression::Comparison& comparison : written_out.comparisons()) {
+      if (comparison.is_equality && !is_of_parameters(c, comparison.difference))
+        c.refuse(
+            fmt::format("'{}': what changes with time is equal at single moments only, which steps do "
+                        "not meet",
+                        excerpt(c.word())),
+            "== and != are for parameters; write a - b for the moment when a = b, 1 - c where a condition "
+            "c does not hold, and mode > 1.5 for a state that is set");
+      sensor.comparisons.push_back(std::move(comparison.difference));
     }
-  } catch (const ExpressionError& error) {
-    c.refuse(fmt::format("'{}': {}", excerpt(c.word()), error.what()), error.hint());
-  }
   if (!is_given(c.entry, event_field::kSet)) return;
   c.field = event_field::kSet;
   if (trimmed(c.word()).empty()) c.refuse("expected 'target = expression', got nothing", "leave `set` out");

@@ -78,7 +78,8 @@ struct Sensor {
   int choice = 0;                       // of its "axes" or "part"
   int angle = -1;                       // of one that remembers: index of its first value in State::angles
   std::vector<Expression> expressions;  // of (time, parameters, components of the sensors before it)
-  bool is_condition = false;            // of an event: its first expression is the margin of a condition
+  bool is_condition = false;            // of an event: its first expression is one,
+  std::vector<Expression> comparisons;  // with these comparisons in it, each as the difference of its sides
   int first = 0;                        // its first value among all
   int components = 0;
 
