@@ -5,6 +5,7 @@
 #include "liedyn/model/forces/list.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/model/record_all.h"
+#include "liedyn/system/subsystems.h"
 #include "liedyn/system/testing.h"
 
 namespace liedyn {
@@ -199,6 +200,18 @@ TEST(SignalForces, ExertWhatTheSameNumbersWould) {
     same.residual(state, same_work, {true, true, true});
     expect_at_most(relative_difference(as_vector(work.r), as_vector(same_work.r)), 1e-12,
                    listed.kind.type + ": residual with expressions - with their values");
+    // What acts on the bodies: those that expressions only look at feel nothing.
+    std::vector<Acting> acting, same_acting;
+    acting_forces(system, state, work, acting);
+    acting_forces(same, state, same_work, same_acting);
+    double largest = 0, difference = 0;
+    for (std::size_t i = 0; i < acting.size(); ++i) {
+      largest = std::max({largest, same_acting[i].force, same_acting[i].torque});
+      difference = std::max({difference, std::abs(acting[i].force - same_acting[i].force),
+                             std::abs(acting[i].torque - same_acting[i].torque)});
+    }
+    expect_at_most(difference / largest, 1e-12, listed.kind.type + ": forces on bodies - with typed values");
+    EXPECT_TRUE(system.not_finite(state, work).empty()) << listed.kind.type;
   }
 }
 

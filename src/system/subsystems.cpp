@@ -212,9 +212,10 @@ void acting_forces(const System& system, const State& state, Work& work, std::ve
   const Evaluation e = evaluation_at(system, state, work);
   out.assign(model.bodies().size(), {});
   for (const auto& batch : model.batches) {
-    const int frames = batch->coupling().frames;
+    // Frames behind those that it acts on are only looked at by its expressions.
+    const int frames = batch->coupling().frames, acting_frames = std::min(frames, batch->acting_frames());
     for (int k = 0; k < batch->size(); ++k)
-      for (int f = 0; f < frames; ++f) {
+      for (int f = 0; f < acting_frames; ++f) {
         const Frame& frame = model.frames[at(batch->frames[at(k * frames + f)])];
         if (frame.node < 0 || model.bodies()[at(frame.node)].type == NodeType::State) continue;
         const Vec6 W = batch->wrench_on(e, k, f);

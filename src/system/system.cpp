@@ -469,7 +469,7 @@ std::vector<System::EntryPlace> System::not_finite(const State& state, Work& wor
       for (int i = 0; i < coupling.frames; ++i) {
         const int node = model_->frames[at(batch.frames[at(k * coupling.frames + i)])].node;
         good = good && (node < 0 || finite(node));
-        own = own && (good || batch.wrench_on(e, k, i).allFinite());
+        own = own && (good || i >= batch.acting_frames() || batch.wrench_on(e, k, i).allFinite());
       }
       for (int i = 0; i < coupling.rows; ++i)
         if (!std::isfinite(work.phi[at(batch.first_row + k * coupling.rows + i)]) ||
