@@ -197,7 +197,7 @@ class Skeleton {
     int frames[2] = {-1, -1};  // of the model
     int numbers = -1;          // first of its numbers, where the kind has a coordinate
     int freedom = 0;
-    bool has_form = false;  // the relative motion that it allows is known: the tree may hold it
+    bool has_form = false;  // the relative motion that it allows is that of coordinates
     int vertices[2] = {0, 0};
   };
   struct Vertex {
@@ -300,25 +300,25 @@ class Skeleton {
     return fmt::format("{}.{}", section_name(body.owner_section),
                        is_interface ? interface_owner(d, owner) : owner.name);
   }
-  // Joints that hold most first, as in trees of minimal coordinates.
+  // Joints that hold most first, as in trees of minimal coordinates; those whose motion has no form, such as ropes, only where nothing else leads.
   void grow() {
     std::vector<bool> reached(vertices_.size(), false);
     std::vector<std::vector<int>> joints_at(vertices_.size());
     for (std::size_t i = 0; i < joints_.size(); ++i)
-      for (const int v : joints_[i].vertices)
-        if (joints_[i].has_form) joints_at[at(v)].push_back(static_cast<int>(i));
-    std::priority_queue<std::tuple<int, int, int>> exits;  // freedom, depth, joint: all negative
+      for (const int v : joints_[i].vertices) joints_at[at(v)].push_back(static_cast<int>(i));
+    std::priority_queue<std::tuple<bool, int, int, int>>
+        exits;  // has a form; freedom, depth, joint, all negative
     const auto reach = [&](int v) {
       reached[at(v)] = true;
       if (v > 0) order_.push_back(v);
       for (const int i : joints_at[at(v)])
-        exits.emplace(-joints_[at(i)].freedom, -vertices_[at(v)].depth, -i);
+        exits.emplace(joints_[at(i)].has_form, -joints_[at(i)].freedom, -vertices_[at(v)].depth, -i);
     };
     for (std::size_t root = 0; root < vertices_.size(); ++root) {
       if (reached[root]) continue;
       reach(static_cast<int>(root));
       while (!exits.empty()) {
-        const int i = -std::get<2>(exits.top());
+        const int i = -std::get<3>(exits.top());
         exits.pop();
         const Joint& joint = joints_[at(i)];
         const int inner = reached[at(joint.vertices[0])] ? 0 : 1;
@@ -370,12 +370,12 @@ std::vector<Motion<double>> motions_of(const System& absolute, const Configurati
 }
 
 // How far a joint turns and slides for a change of one coordinate: both for a screw.
-struct Change {
+struct CoordinateChange {
   double turn = 0, slide = 0;
 };
-Change change_of(const Params& params, const Coordinate& coordinate, double change) {
+CoordinateChange change_of(const Params& params, const Coordinate& coordinate, double change) {
   const Entry& joint = coordinate.entry(params.description());
-  Change out;
+  CoordinateChange out;
   (coordinate.is_angle ? out.turn : out.slide) = change;
   if (const int pitch = joint.kind->field("pitch"); pitch >= 0) {
     const double per_angle = params.get(joint.fields[at(pitch)].first) / (2 * std::numbers::pi);
@@ -403,8 +403,8 @@ Configuration moved(const System& absolute, const Skeleton& skeleton, const std:
     const JointMotion joint = joint_motion(absolute.model(), work.numbers->data.data(),
                                            skeleton.joint(vertex.joint), motions_of(absolute, c, time, work));
     const double sign = vertex.outer == 1 ? 1 : -1;
-    const Change change = change_of(absolute.params(), start.coordinate,
-                                    *start.value - value_of(joint.coordinates, start.coordinate));
+    const CoordinateChange change = change_of(absolute.params(), start.coordinate,
+                                              *start.value - value_of(joint.coordinates, start.coordinate));
     const SO3<double> turn = SO3<double>::exp(sign * change.turn * joint.axis);
     const Vec3 p = joint.frames[at(1 - vertex.outer)].p, slide = sign * change.slide * joint.axis;
     const std::vector<bool> carried = skeleton.carried_by(held);
@@ -448,8 +448,8 @@ void set_rates(const System& absolute, const Skeleton& skeleton, const std::vect
              i1.R * i0.R.transpose() * (o0.velocity() - i0.velocity() - omega_of(i0).cross(o0.p - i0.p));
     for (const Start& start : starts) {
       if (start.coordinate.joint != joint.entry || !start.rate) continue;
-      const Change change = change_of(absolute.params(), start.coordinate,
-                                      *start.rate - rate_of(before.coordinates, start.coordinate));
+      const CoordinateChange change = change_of(absolute.params(), start.coordinate,
+                                                *start.rate - rate_of(before.coordinates, start.coordinate));
       const double sign = vertex.outer == 1 ? 1 : -1;
       omega += sign * change.turn * after.axis;
       velocity += sign * change.slide * after.axis;
@@ -526,17 +526,35 @@ Configuration with_joint_coordinates(const System& system, const std::vector<Joi
     for (std::size_t i = 0; i < c.bodies.size(); ++i) c.bodies[i].gives = from.bodies[i].gives;
     set_rates(absolute, skeleton, starts, own, time, c, work);
 
-    held = starts;
-    std::erase_if(held, [](const Start& s) { return !s.rate || s.is_driven; });
-    for (Start& start : held)
-      start.value = value_of(
-          joint_motion(absolute.model(), work.numbers->data.data(), skeleton.joint_of(start.coordinate.joint),
-                       motions_of(absolute, c, time, work))
-              .coordinates,
-          start.coordinate);
-    const System at_rates = driven(held);
-    Work moving(at_rates);
-    c = configuration_of(at_rates, consistent_state(at_rates, time, options, moving));
+    // Joints that are named without a rate keep theirs, as far as loops and what is given allow.
+    const auto moving = [&](bool keeps) {
+      std::vector<Start> kept = starts;
+      std::erase_if(kept, [&](const Start& s) { return s.is_driven || (!s.rate && !keeps); });
+      for (Start& start : kept) {
+        const AxisMotion now =
+            joint_motion(absolute.model(), work.numbers->data.data(),
+                         skeleton.joint_of(start.coordinate.joint), motions_of(absolute, c, time, work))
+                .coordinates;
+        const AxisMotion before =
+            joint_motion(absolute.model(), work.numbers->data.data(),
+                         skeleton.joint_of(start.coordinate.joint), motions_of(absolute, own, time, work))
+                .coordinates;
+        start.value = value_of(now, start.coordinate);
+        start.rate = start.rate.value_or(rate_of(before, start.coordinate));
+      }
+      const System at_rates = driven(kept);
+      Work at_work(at_rates);
+      return configuration_of(at_rates, consistent_state(at_rates, time, options, at_work));
+    };
+    const auto keeps_all = [&]() -> std::optional<Configuration> {
+      try {
+        return moving(true);
+      } catch (const InputError&) {
+        return {};
+      }
+    };
+    const std::optional<Configuration> all = keeps_all();
+    c = all ? *all : moving(false);
   } catch (const InputError& error) {
     // What was asked for stands in no file: drives that hold the coordinates are named as they were typed.
     std::vector<Diagnostic> findings = error.diagnostics();

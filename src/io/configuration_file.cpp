@@ -11,7 +11,9 @@
 #include "liedyn/base/version.h"
 #include "liedyn/io/json.h"
 #include "liedyn/io/text_output.h"
+#include "liedyn/model/nodes/stage.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/system/evaluation.h"
 #include "liedyn/system/node_components.h"
 #include "liedyn/system/tree_state.h"
 
@@ -269,32 +271,60 @@ void follow_hosts(const Description& description, const Configuration& described
   for (std::size_t i = 0; i < bodies.size(); ++i) follow(follow, i);
 }
 
-// The forces that act on angles beyond half a turn, where a start from this configuration, which counts angles from -pi to pi, has other forces.
+// What each force exerts, and by what each state changes.
+struct Effect {
+  std::string path;
+  std::vector<double> values;
+};
+std::vector<Effect> effects(const System& system, const State& state, Work& work) {
+  const Model& model = system.model();
+  system.residual(state, work, {});
+  std::vector<Effect> out;
+  for (std::size_t i = 0; i < model.state_frames.size(); ++i)
+    out.push_back({"states." + model.description().entries(Section::States)[i].name,
+                   {work.r[static_cast<std::size_t>(model.first_state()) + i]}});
+  const Evaluation e = evaluation_at<double>(model, *work.numbers, state, {}, work);
+  for (std::size_t b = 0; b < model.batches.size(); ++b) {
+    if (model.sections[b] != Section::Forces) continue;
+    const Batch& batch = *model.batches[b];
+    for (int k = 0; k < batch.size(); ++k) {
+      Effect& force = out.emplace_back();
+      force.path = "forces." + model.entry_of(static_cast<int>(b), k).name;
+      for (int f = 0; f < std::min(batch.coupling().frames, batch.acting_frames()); ++f) {
+        const Vec6 W = batch.wrench_on(e, k, f);
+        force.values.insert(force.values.end(), W.begin(), W.end());
+      }
+    }
+  }
+  return out;
+}
+
+// What acts on angles beyond half a turn, by itself or by a sensor: a start from this configuration counts angles from -pi to pi, and has other forces.
 Json wound_forces(const System& system, const State& state) {
+  Json out = Json::array();
+  if (state.angles.empty()) return out;
   State start = state;
   std::fill(start.angles.begin(), start.angles.end(), 0.0);
   Work work(system);
   system.follow_angles(start, work);
-  system.residual(state, work, {});
-  const std::vector<double> here = work.r;
-  system.residual(start, work, {});
-  double largest = 0, difference = 0;
+  if (start.angles == state.angles) return out;
+  // What is zero here by chance, sin(angle) after a whole turn, is judged by what it is elsewhere.
+  constexpr double kElsewhere = 0.1, kRoundOff = 1e-9;
+  State moved = state;
+  const std::vector<double> theta(state.v.size(), kElsewhere);
+  for (const Node& node : system.model().nodes)
+    increment_position(node.type, theta.data() + node.v, moved.q.data() + node.q);
+  const std::vector<Effect> here = effects(system, state, work), there = effects(system, start, work),
+                            elsewhere = effects(system, moved, work);
   for (std::size_t i = 0; i < here.size(); ++i) {
-    largest = std::max({largest, std::abs(here[i]), std::abs(work.r[i])});
-    difference = std::max(difference, std::abs(here[i] - work.r[i]));
-  }
-  Json out = Json::array();
-  if (!(difference > 1e-9 * largest)) return out;
-  const Model& model = system.model();
-  for (std::size_t b = 0; b < model.batches.size(); ++b) {
-    const Batch& batch = *model.batches[b];
-    const int count = batch.angles_per_element();
-    if (model.sections[b] != Section::Forces) continue;
-    for (int i = 0; i < count * batch.size(); ++i) {
-      const auto angle = static_cast<std::size_t>(batch.first_angle + i);
-      if (std::abs(state.angles[angle] - start.angles[angle]) > 1)
-        out.push_back("forces." + model.entry_of(static_cast<int>(b), i / count).name);
+    double largest = 0, difference = 0;
+    for (std::size_t k = 0; k < here[i].values.size(); ++k) {
+      const double a = here[i].values[k], b = there[i].values[k];
+      largest = std::max({largest, std::abs(a), std::abs(b), std::abs(elsewhere[i].values[k])});
+      difference = std::max(difference, std::abs(a - b));
     }
+    if (difference > kRoundOff * largest && (out.empty() || out.back() != here[i].path))
+      out.push_back(here[i].path);
   }
   return out;
 }
@@ -393,8 +423,8 @@ Configuration read_configuration_text(const std::string& text, const std::string
     for (const JsonValue force : wound)
       reader.finding(
           wound.line(), "wound",
-          fmt::format("'{}' acts on an angle beyond half a turn, and a start counts angles from -pi "
-                      "to pi: its force would differ",
+          fmt::format("'{}' follows an angle beyond half a turn, and a start counts angles from -pi "
+                      "to pi: it would differ",
                       force.is(JsonType::String) ? excerpt(force.text()) : ""),
           "give its joint a \"zero\" near this angle, or go on from a checkpoint (--resume)");
   if (!reader.findings.empty() && !bodies && !states && !joints) throw InputError(reader.findings);

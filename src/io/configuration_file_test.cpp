@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numbers>
+
 #include "liedyn/io/read_model.h"
 #include "liedyn/model/model.h"
 #include "liedyn/system/testing.h"
@@ -170,6 +172,34 @@ TEST(ConfigurationFiles, KeepRatesThatAreNotNamed) {
       const Configuration c = read_configuration_text(R"({"joints": {"e": {"rate": 1}}})", "", system);
       expect_at_most((c.bodies[1].position - Vec3(1.5, 0, 0)).norm(), 1e-12, "a rate keeps the value");
     }
+  // In a loop the joint that is named keeps its rate, the others follow; of two that are named no more than one can.
+  const auto bars = std::make_shared<const Description>(read_model_text(
+      R"({"liedyn": 1,
+          "bodies": {"crank": {"type": "planar", "mass": 1, "inertia": 1, "position": [0, 0.5], "angle": 1.5707963267948966,
+                               "velocity": "consistent", "angular_velocity": 2},
+                     "coupler": {"type": "planar", "mass": 1, "inertia": 1, "position": [0.75, 1.25], "angle": 0.3217505543966422,
+                                 "velocity": "consistent", "angular_velocity": "consistent"},
+                     "rocker": {"type": "planar", "mass": 1, "inertia": 1, "position": [1.5, 0.75], "angle": 1.5707963267948966,
+                                "velocity": "consistent", "angular_velocity": "consistent"}},
+          "joints": {"s": {"type": "planar_revolute", "between": ["ground", "crank"], "at": [0, 0]},
+                     "B": {"type": "planar_revolute", "between": ["crank", "coupler"], "at": [0, 1]},
+                     "C": {"type": "planar_revolute", "between": ["coupler", "rocker"], "at": [1.5, 1.5]},
+                     "e": {"type": "planar_revolute", "between": ["ground", "rocker"], "at": [1.5, 0]}},)" +
+          sensors,
+      ""));
+  for (const char* formulation : {"r3so3", "minimal"}) {
+    const System system(Model::compile(bars, formulation), Params(bars));
+    const std::vector<double> crank =
+        rates_of(system, read_configuration_text(R"({"joints": {"s": 0.5}})", "", system));
+    expect_at_most(std::abs(crank[0] - 2), 1e-11, std::string(formulation) + ": rate of a crank in a loop");
+    EXPECT_GT(std::abs(crank[1] - 4.0 / 3), 1e-3) << "the rocker follows";
+    const std::vector<double> rocker =
+        rates_of(system, read_configuration_text(R"({"joints": {"e": 0.2}})", "", system));
+    expect_at_most(std::abs(rocker[1] - 4.0 / 3), 1e-11, std::string(formulation) + ": rate of the rocker");
+    const std::vector<double> given =
+        rates_of(system, read_configuration_text(R"({"joints": {"s": 0.5, "e": {"rate": 1}}})", "", system));
+    expect_at_most(std::abs(given[1] - 1), 1e-11, std::string(formulation) + ": a rate that is given counts");
+  }
   const System system(Model::compile(spatial), Params(spatial));
   EXPECT_EQ(configuration_complaint(R"({"joints": {"s": {}}})", system),
             "rest.json:1: joints.s: expected \"value\" or \"rate\"");
@@ -211,6 +241,18 @@ TEST(ConfigurationFiles, JointsCarryBeamsAndFlexibleBodies) {
     expect_at_most(std::abs(found[0]), 1e-12, "potential energy");
     expect_at_most((Vec3(found[1], found[2], found[3]) - v).norm(), 1e-9, "velocity of the load");
     expect_at_most((Vec3(found[4], found[5], found[6]) - x).norm(), 1e-12, "position of the load");
+  }
+  // A load on a rope from the tip: it is carried, and no loop.
+  {
+    const System system =
+        system_with(tip + beam + R"("joints": {)" + hinge + hub + clamp + R"("w.start"], "at": [0, 0, 0]},
+            "rope": {"type": "distance", "between": ["w.end", "load"], "points": [[1, 0, 0], [1.5, 0, 0]]})");
+    const std::vector<double> found = rates_of(
+        system, read_configuration_text(R"({"joints": {"h": {"value": 0.5, "rate": 2}}})", "", system));
+    const Vec3 x(1.5 * std::cos(0.5), 0, -1.5 * std::sin(0.5)), v = Vec3(0, 2, 0).cross(x);
+    expect_at_most(std::abs(found[0]), 1e-12, "on a rope: potential energy");
+    expect_at_most((Vec3(found[1], found[2], found[3]) - v).norm(), 1e-9, "on a rope: velocity of the load");
+    expect_at_most((Vec3(found[4], found[5], found[6]) - x).norm(), 1e-12, "on a rope: position of the load");
   }
   const System held =
       system_with(tip + beam + R"("joints": {)" + hinge + R"("w.start"]}, "g": {"type": "revolute",
@@ -367,26 +409,49 @@ TEST(ConfigurationFiles, KnowDrives) {
 
 // Turns are not kept: a configuration that needs them is an error, and no other force without a word.
 TEST(ConfigurationFiles, SayThatTurnsAreLost) {
-  const auto d = std::make_shared<const Description>(read_model_text(
-      R"({"liedyn": 1, "bodies": {"disc": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1]}},
-          "joints": {"h": {"type": "revolute", "between": ["ground", "disc"], "at": [0, 0, 0], "axis": [0, 0, 1]}},
-          "forces": {"s": {"type": "joint_spring", "joint": "h", "stiffness": 8, "free": 5}}})",
-      ""));
-  const System system(Model::compile(d), Params(d));
-  const auto written = [&](double angle) {
-    Configuration c = read_configuration_text(kNoChanges, "", system);
-    State state = system.empty_state();
-    Work work(system);
-    for (double a = 0; a <= angle; a += 0.5) {
-      c.bodies[0].orientation = SO3<double>::exp(Vec3(0, 0, a));
-      set_configuration(system.model(), c, state);
-      system.follow_angles(state, work);
+  // The rider makes a tree of every formulation.
+  for (const std::string rider :
+       {"", R"(, "rider": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "on": "disc"})"})
+    for (const char* formulation : {"r3so3", "minimal"}) {
+      const auto d = std::make_shared<const Description>(read_model_text(
+          R"({"liedyn": 1, "bodies": {"disc": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1]})" + rider +
+              R"x(},
+          "joints": {"h": {"type": "cylindrical", "between": ["ground", "disc"], "at": [0, 0, 0], "axis": [0, 0, 1]}},
+          "forces": {"s": {"type": "joint_spring", "joint": "h", "stiffness": 8, "free": 5},
+                     "by_sensor": {"type": "joint_effort", "joint": "h", "effort": "-3*turned"},
+                     "other": {"type": "joint_effort", "joint": "h", "effort": "-5*sin(turned)"}},
+          "states": {"sum": {"type": "integral", "input": "turned"}, "wave": {"type": "integral", "input": "sin(turned)"}},
+          "sensors": {"turned": {"type": "joint_angle", "of": "h"}}})x",
+          ""));
+      const System system(Model::compile(d, formulation), Params(d));
+      const System absolute = in_absolute_coordinates(system);
+      const auto written = [&](double angle) {
+        Configuration c = read_configuration_text(kNoChanges, "", system);
+        State bodies = absolute.empty_state(), state = system.empty_state();
+        Work work(system);
+        for (double a = 0; a < angle + 0.5; a += 0.5) {
+          for (BodyConfiguration& body : c.bodies)
+            body.orientation = SO3<double>::exp(Vec3(0, 0, std::min(a, angle)));
+          set_configuration(absolute.model(), c, bodies);
+          State next = system.model().tree ? state_on_tree(system, absolute, bodies, work) : bodies;
+          next.angles = state.angles;
+          state = next;
+          system.follow_angles(state, work);
+        }
+        return configuration_json(system, state);
+      };
+      const std::string what = std::string(formulation) + rider;
+      EXPECT_EQ(configuration_complaint(written(3), system), "") << what;
+      for (const double angle : {5.0, 2 * std::numbers::pi}) {
+        const std::string found = configuration_complaint(written(angle), system);
+        for (const char* name : {"forces.s", "forces.by_sensor", "states.sum"})
+          EXPECT_NE(found.find(fmt::format("wound: '{}' follows an angle beyond half a turn", name)),
+                    std::string::npos)
+              << what << found;
+        for (const char* name : {"forces.other", "states.wave"})
+          EXPECT_EQ(found.find(name), std::string::npos) << what << found;
+      }
     }
-    return configuration_json(system, state);
-  };
-  EXPECT_EQ(configuration_complaint(written(3), system), "");
-  const std::string found = configuration_complaint(written(5), system);
-  EXPECT_NE(found.find("wound: 'forces.s' acts on an angle beyond half a turn"), std::string::npos) << found;
 }
 
 TEST(ConfigurationFiles, ModalCoordinatesBelongToTheirModes) {
