@@ -593,6 +593,59 @@ TEST(NamedFrames, GiveElementsTheirOrientation) {
   }
 }
 
+// A rotation of zero is that of the body; bodies that ride have the orientation of their carrier, and a position to be found says nothing about the orientation.
+TEST(NamedFrames, HaveTheirAxesWhereverTheirBodyGetsItsOrientation) {
+  const auto end_of = [](const std::string& position, const std::string& rotation,
+                         const std::string& bushing) {
+    const std::string text = R"json({ "liedyn": 1, "gravity": [0, 0, -9.81], "bodies": {
+        "a": { "type": "rigid", "mass": 1, "inertia": [0.1, 0.2, 0.3], "position": )json" +
+                             position + R"json(, "orientation": { "axis": [1, 0, 0], "angle": 0.5 },
+               "velocity": "consistent", "angular_velocity": [1, 2, 3],
+               "frames": { "t": { "at": [0.1, 0.2, 0], "rotation": )json" +
+                             rotation + R"json( } } },
+        "r": { "type": "rigid", "mass": 1, "inertia": [0.1, 0.1, 0.1], "on": "a",
+               "frames": { "t": { "at": [0.1, 0.2, 0], "rotation": )json" +
+                             rotation + R"json( } } } },
+      "joints": { "ball": { "type": "spherical", "between": ["ground", "a"],
+                            "at": { "ground": [0, 0, 1], "a": [-0.3, 0, 0] } } },
+      "forces": { "x": { "type": "bushing", "stiffness": [100, 500, 50], "rotational_stiffness": [3, 1, 7], )json" +
+                             bushing + R"json( } },
+      "sensors": { "p": { "type": "position", "of": "a" }, "w": { "type": "angular_velocity", "of": "a" } },
+      "simulation": { "end": 0.2, "step": 1e-3, "integrator": "rk44" } })json";
+    const auto d = std::make_shared<const Description>(read_model_text(text, "model.json"));
+    const Trajectory t = simulate(make_system(d)).trajectory;
+    std::vector<double> out;
+    for (const char* name : {"p", "w"})
+      for (std::size_t c = 0; c < 3; ++c) out.push_back(t.at(t.rows() - 1, name)[c]);
+    return out;
+  };
+  const auto expect_same = [](const std::vector<double>& one, const std::vector<double>& other,
+                              const char* what) {
+    double apart = 0;
+    for (std::size_t i = 0; i < one.size(); ++i) apart = std::max(apart, std::abs(one[i] - other[i]));
+    expect_at_most(apart, 1e-10, what);
+  };
+  const std::string here = "[0.3, 0, 1]", near = R"json({ "consistent": [0.29, 0.01, 1] })json",
+                    none = R"json({ "axis": [0, 0, 1], "angle": 0 })json",
+                    turn = R"json({ "axis": [1, 0, 0], "angle": 0.4 })json";
+  const auto on_frame = [](const std::string& body) {
+    return fmt::format(R"json("between": ["{0}.t", "ground"], "at": "{0}.t")json", body);
+  };
+  const auto typed = [](const std::string& body, double angle) {
+    return fmt::format(
+        R"json("between": ["{0}", "ground"], "at": "{0}.t", "orientation": {{ "axis": [1, 0, 0], "angle": {1} }})json",
+        body, angle);
+  };
+  expect_same(end_of(here, none, on_frame("a")), end_of(here, none, typed("a", 0.5)), "a rotation of zero");
+  EXPECT_GT(std::abs(end_of(here, none, typed("a", 0.5))[5] - end_of(here, none, typed("a", 0))[5]), 1e-4);
+  expect_same(end_of(here, turn, on_frame("r")), end_of(here, turn, typed("a", 0.9)), "on a body that rides");
+  const std::string
+      framed = R"json("between": ["a.t", "ground"], "at": { "ground": [0.4, 0.2, 1.1] })json",
+      plain = R"json("between": ["a", "ground"], "at": { "a": [0.1, 0.2, 0], "ground": [0.4, 0.2, 1.1] },
+                                   "orientation": { "axis": [1, 0, 0], "angle": 0.9 })json";
+  expect_same(end_of(near, turn, framed), end_of(near, turn, plain), "a position to be found");
+}
+
 TEST(NamedFrames, AnAngleOfABodyIsNotThatOfATurnedFrame) {
   const auto message = [](const std::string& sensor, const std::string& angle) {
     try {

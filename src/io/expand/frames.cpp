@@ -18,6 +18,7 @@ struct NamedFrame {
   std::string body;
   Term3 at;
   TermMatrix R = identity_matrix();
+  bool has_rotation = false;  // given, perhaps as none: its axes are those of the body
 };
 
 class FrameWriter {
@@ -73,6 +74,7 @@ class FrameWriter {
           if (at) frame.at = {(*at)[0], (*at)[1], plane ? Term(0) : (*at)[2]};
         } else if (value.key == "rotation") {
           if (const auto R = scope_.rotation(value, own + ".rotation")) frame.R = *R;
+          frame.has_rotation = true;
         } else {
           findings_.add(fmt::format("{}.{}", own, excerpt(value.key)), "unknown key",
                         "a frame has \"at\" and \"rotation\"", value.origin);
@@ -102,39 +104,59 @@ class FrameWriter {
                   did_you_mean(suggestion.name()), name.origin);
   }
 
-  // Position and orientation of a body in inertial axes as far as the file gives them.
+  // Position and orientation of a body in inertial axes as far as the file gives them. One that rides has those of its carrier unless it has its own.
   struct Pose {
     Term3 p;
     TermMatrix R = identity_matrix();
   };
   std::optional<Pose> pose_of(const std::string& body) {
-    Pose out;
-    if (body == "ground") return out;
-    const Item* bodies = root_.find("bodies");
-    const Item* entry = bodies != nullptr ? bodies->find(body) : nullptr;
-    if (entry == nullptr || entry->find("on") != nullptr) return {};
-    const auto is_numbers = [](const Item& item) { return item.is(JsonType::Array); };
-    if (const Item* position = entry->find("position")) {
-      const bool plane = is_numbers(*position) && position->items.size() == 2;
-      if (!is_numbers(*position)) return {};
-      const auto p = scope_.terms(*position, plane ? 2 : 3, fmt::format("bodies.{}.position", body));
-      if (!p) return {};
-      out.p = {(*p)[0], (*p)[1], plane ? Term(0) : (*p)[2]};
+    const auto p = position_of(body);
+    const auto R = orientation_of(body);
+    if (!p || !R) return {};
+    return Pose{*p, *R};
+  }
+  std::optional<Term3> position_of(const std::string& body, int depth = 0) {
+    if (body == "ground") return Term3{};
+    const Item* entry = body_named(body, depth);
+    if (entry == nullptr) return {};
+    const Item* position = entry->find("position");
+    if (position == nullptr) {
+      const Item* on = entry->find("on");
+      return on == nullptr ? Term3{} : position_of(on->text, depth + 1);
     }
+    if (!position->is(JsonType::Array)) return {};
+    const bool plane = position->items.size() == 2;
+    const auto p = scope_.terms(*position, plane ? 2 : 3, fmt::format("bodies.{}.position", body));
+    if (!p) return {};
+    return Term3{(*p)[0], (*p)[1], plane ? Term(0) : (*p)[2]};
+  }
+  std::optional<TermMatrix> orientation_of(const std::string& body, int depth = 0) {
+    if (body == "ground") return identity_matrix();
+    const Item* entry = body_named(body, depth);
+    if (entry == nullptr) return {};
     if (const Item* orientation = entry->find("orientation")) {
       if (!orientation->is(JsonType::Object) || orientation->find("consistent") != nullptr) return {};
-      const auto R = scope_.rotation(*orientation, fmt::format("bodies.{}.orientation", body));
-      if (!R) return {};
-      out.R = *R;
+      return scope_.rotation(*orientation, fmt::format("bodies.{}.orientation", body));
     }
     if (const Item* angle = entry->find("angle")) {
       if (!angle->is(JsonType::Number) && !(angle->is(JsonType::String) && angle->text != "consistent"))
         return {};
       const auto a = scope_.term(*angle, fmt::format("bodies.{}.angle", body));
       if (!a) return {};
-      out.R = {Term3{cos(*a), -sin(*a), 0}, Term3{sin(*a), cos(*a), 0}, Term3{0, 0, 1}};
+      return TermMatrix{Term3{cos(*a), -sin(*a), 0}, Term3{sin(*a), cos(*a), 0}, Term3{0, 0, 1}};
     }
-    return out;
+    const Item* on = entry->find("on");
+    return on == nullptr ? identity_matrix() : orientation_of(on->text, depth + 1);
+  }
+  // Null: it is none, or one of those that carry each other.
+  const Item* body_named(const std::string& name, int depth) const {
+    constexpr int kMostCarriers = 100;
+    const Item* bodies = root_.find("bodies");
+    const Item* body = bodies != nullptr && depth < kMostCarriers ? bodies->find(name) : nullptr;
+    return body != nullptr && body->is(JsonType::Object) ? body : nullptr;
+  }
+  static TermMatrix product(const TermMatrix& A, const TermMatrix& B) {
+    return is_identity(A) ? B : is_identity(B) ? A : A * B;
   }
   static Term3 turned(const TermMatrix& R, const Term3& v) { return is_identity(R) ? v : R * v; }
 
@@ -157,9 +179,7 @@ class FrameWriter {
     if (entry.find("position") == nullptr)
       entry.set("position", item_of(pose->p + turned(pose->R, frame->at), origin));
     if (entry.find("orientation") == nullptr) {
-      const TermMatrix R = is_identity(frame->R)  ? pose->R
-                           : is_identity(pose->R) ? frame->R
-                                                  : pose->R * frame->R;
+      const TermMatrix R = product(pose->R, frame->R);
       if (!is_identity(R)) entry.set("orientation", rotation_item(R, origin));
     }
   }
@@ -195,7 +215,7 @@ class FrameWriter {
     for (const Item* name : names) bodies.push_back(name->text);
     const int origin = value->origin;  // fill() adds fields: `value` does not stay where it is
     for (std::size_t i = 0; i < frames.size(); ++i)
-      if (frames[i] != nullptr && !is_identity(frames[i]->R))
+      if (frames[i] != nullptr && frames[i]->has_rotation)
         turn_axes(kind, static_cast<int>(i), *frames[i], entry, origin);
     for (const Field& f : kind.fields) {
       if (f.body_axes == BodyAxes::None) continue;
@@ -215,11 +235,13 @@ class FrameWriter {
       if (chosen == "inertial") return;
     }
     // The angle counts turns: a coordinate of the body itself.
+    if (kind.type == "angle" && is_identity(frame.R)) return;
     if (kind.type == "angle")
       return findings_.add(path_, "this angle is one of a body, and the frame that is named has a rotation",
                            "name the body, and add the angle of the frame in an expression", origin);
     const int field = frame_rotation_field(kind, i);
     if (field < 0) return turn_orientation(kind, i, frame, entry, origin);
+    if (is_identity(frame.R)) return;
     const std::string& name = kind.fields[static_cast<std::size_t>(field)].name;
     if (const Item* given = entry.find(name))
       return findings_.add(fmt::format("{}.{}", path_, name), "is given twice, here and by the frame",
@@ -235,8 +257,8 @@ class FrameWriter {
       if (role == (i == 0 ? PoseRole::OnFirst : PoseRole::OnSecond))
         entry.set(field.name, rotation_item(frame.R, origin));
       if (role != PoseRole::Orientation) continue;
-      const auto pose = pose_of(frame.body);
-      if (!pose) {
+      const auto R = orientation_of(frame.body);
+      if (!R) {
         findings_.add(
             path_,
             fmt::format("the orientation of '{}' is not given, so that this frame has no axes in the "
@@ -245,7 +267,7 @@ class FrameWriter {
             fmt::format("give \"{}\"", field.name), origin);
         continue;
       }
-      entry.set(field.name, rotation_item(is_identity(pose->R) ? frame.R : pose->R * frame.R, origin));
+      entry.set(field.name, rotation_item(product(*R, frame.R), origin));
     }
   }
 
