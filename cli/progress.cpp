@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <string>
 
 #include <fmt/format.h>
@@ -15,14 +16,27 @@ constexpr auto kPatience = std::chrono::seconds(1);  // shorter runs show no bar
 constexpr auto kPause = std::chrono::milliseconds(100);
 constexpr int kWidth = 40;
 
-volatile std::sig_atomic_t stop_requested = 0;
-
 constexpr int kSignals[] = {SIGINT, SIGTERM};  // Ctrl-C, and what batch queues send
 
-// The first one lets the step finish and the output be written; the second one ends the program.
+volatile std::sig_atomic_t stop_requested = 0;
+timespec first_request;
+
+// The first one lets the step finish and the output be written; a later one ends the program. `timeout` and shells send one to the program and
+// one to its group: what comes at once is the same request.
 void request_stop(int signal) {
-  stop_requested = 1;
+  constexpr double kAtOnce = 0.5;  // s
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (stop_requested == 0) {
+    first_request = now;
+    stop_requested = 1;
+    return;
+  }
+  const double since = static_cast<double>(now.tv_sec - first_request.tv_sec) +
+                       1e-9 * static_cast<double>(now.tv_nsec - first_request.tv_nsec);
+  if (since < kAtOnce) return;
   std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 }  // namespace
@@ -33,7 +47,9 @@ Progress::Progress()
 }
 
 Progress::~Progress() {
-  for (const int signal : kSignals) std::signal(signal, SIG_DFL);
+  // What a run leaves that was stopped is still to be written.
+  if (stop_requested == 0)
+    for (const int signal : kSignals) std::signal(signal, SIG_DFL);
   if (drawn_) std::fputs("\r\x1b[K", stderr);
 }
 

@@ -184,17 +184,26 @@ TEST(Checkpoint, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(message({"--resume", checkpoint}), HasSubstr("got fewer"));
 }
 
-// SIGTERM, as batch queues send it, leaves a checkpoint of the step where it stopped.
+// SIGTERM, as batch queues send it, leaves a checkpoint of the step where it stopped. `timeout` sends it twice, to the program and to its group: the second one
+// comes before the checkpoint is written, or after.
 TEST(Checkpoint, IsKeptWhereARunIsTerminated) {
-  const TemporaryDirectory directory;
-  const std::string checkpoint = directory.file("c"), program = LIEDYN_PROGRAM;
-  const std::string run = program + " run heavy_top --end 2000 --step 1e-4 --output-every 100 ";
-  const std::string quiet = " >/dev/null 2>" + directory.file("err");
-  const int status = std::system(
-      ("timeout -s TERM 3 " + run + "--checkpoint " + checkpoint + " --every 1000s" + quiet).c_str());
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_THAT(content_of(directory.file("err")), HasSubstr("--resume " + checkpoint + " goes on from there"));
-  ASSERT_TRUE(std::filesystem::exists(checkpoint));
+  const std::string program = LIEDYN_PROGRAM;
+  for (const std::string second : {"", "sleep 0.02; kill -TERM $pid;", "sleep 0.2; kill -TERM $pid;"}) {
+    const TemporaryDirectory directory;
+    const std::string checkpoint = directory.file("c");
+    const std::string run = program +
+                            " run heavy_top --end 2000 --step 1e-4 --output-every 100 --checkpoint " +
+                            checkpoint + " --every 1000s >/dev/null 2>" + directory.file("err");
+    const std::string command = second.empty()
+                                    ? "timeout -s TERM 3 " + run
+                                    : run + " & pid=$!; sleep 2; kill -TERM $pid; " + second + " wait $pid";
+    const int status = std::system(command.c_str());
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_THAT(content_of(directory.file("err")),
+                HasSubstr("--resume " + checkpoint + " goes on from there"))
+        << second;
+    EXPECT_TRUE(std::filesystem::exists(checkpoint)) << second;
+  }
 }
 
 }  // namespace
