@@ -425,13 +425,16 @@ void TreeAssembly::constraint_matrices(const Evaluation& e, double* out) {
         const int body = node_of_frame(*model_, *batch, k, i);
         if (body < 0) continue;
         const int link = model_->tree->of_body[at(body)];
-        const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 6>> B(next, c.rows, 6);
         const Column* column = columns_.data() + first_column_[at(link)];
         for (const int inner : model_->tree->path[at(link)]) {
           const Node& node = node_of(inner);
+          // B J, row by row: with a variable number of rows Eigen's sums depend on the address of the result in their last digit.
           for (int d = 0; d < node_size(node.type).v; ++d, ++column)
-            Eigen::Map<Eigen::VectorXd>(out + components(node.type)[d] * c.rows, c.rows).noalias() =
-                B * column->J;
+            for (int r = 0; r < c.rows; ++r) {
+              double sum = 0;
+              for (int j = 0; j < 6; ++j) sum += next[r + j * c.rows] * column->J[j];
+              out[components(node.type)[d] * c.rows + r] = sum;
+            }
           out += 6 * c.rows;
         }
       }
