@@ -341,7 +341,7 @@ TEST(List, ShowsWhatThereIs) {
 TEST(List, ElementsByType) {
   const Outcome outcome = run_program({"list", "elements", "joint_effort"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("effort               expression or number"));
+  EXPECT_THAT(outcome.out, HasSubstr("effort               number"));
   EXPECT_EQ(outcome.out.find("rigid"), std::string::npos);
   EXPECT_THAT(run_program({"list", "elements", "rigid"}).out,
               ::testing::AllOf(HasSubstr("default {\"rotation_vector\": [0, 0, 0]}"),

@@ -15,6 +15,7 @@
 #include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/flexible/body.h"
+#include "liedyn/model/forces/signal_force.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/model/sensors/work.h"
 #include "liedyn/system/node_components.h"
@@ -32,13 +33,19 @@ struct Input {
   double value;
 };
 
-// Of a force that is named also other functions of time: the target of a motor.
+// Of a force that is named also other functions of time: the target of a motor. What follows signals is part of the system, no input.
 void add_loads(const System& system, const Entry& force, bool named, std::vector<std::string>& out) {
+  std::vector<int> follows;
+  for (const NumberExpression* signal : signals_of(system.model().description(), force))
+    follows.push_back(signal->number);
   for (std::size_t f = 0; f < force.fields.size(); ++f) {
     const Field& field = force.kind->fields[f];
     if (!field.may_depend_on_time || (!named && field.load == LoadKind::None)) continue;
-    for (int i = 0; i < force.fields[f].count && force.fields[f].first >= 0; ++i)
-      out.push_back(system.params().path(force.fields[f].first + i));
+    for (int i = 0; i < force.fields[f].count && force.fields[f].first >= 0; ++i) {
+      const int number = force.fields[f].first + i;
+      if (std::find(follows.begin(), follows.end(), number) == follows.end())
+        out.push_back(system.params().path(number));
+    }
   }
 }
 

@@ -94,6 +94,44 @@ TEST(StateSpaceWithStates, TransferFunctionOfAMotorIsTheClosedForm) {
   }
 }
 
+// J s w = u - b w + torque, with the effort u: a number is an input as the torque is, what follows sensors is part of the system.
+TEST(StateSpaceWithStates, EffortsAreInputsUnlessTheyFollowSensors) {
+  const auto shaft = [](const std::string& effort) {
+    ModelBuilder b({0, 0, 0});
+    b.parameter("u", 0.7);
+    b.body("shaft", "rigid").set("mass", {2}).set("inertia", {0.05, 0.05, 0.02});
+    b.joint("bearing", "revolute")
+        .set("between", "ground", "shaft")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 0, 1});
+    b.sensor("speed", "joint_angle_rate").set("of", "bearing");
+    b.force("motor", "joint_effort").set("joint", "bearing").set("effort", effort);
+    b.force("drag", "joint_spring").set("joint", "bearing").set("damping", {0.05});
+    b.force("load", "torque").set("on", "shaft").set("torque", {0, 0, 0});
+    return make_system(b.finish());
+  };
+  const Complex s(0.1, 3), expected = 1.0 / (0.02 * s + 0.05);
+  for (const std::string effort : {"0.7", "u", "u*cos(3*t)"}) {
+    const System system = shaft(effort);
+    const StateSpace space = state_space(system, start_of(system), {.outputs = {"speed"}});
+    EXPECT_THAT(space.inputs, ElementsAre("forces.motor.effort", "forces.load.torque[0]",
+                                          "forces.load.torque[1]", "forces.load.torque[2]"))
+        << effort;
+    const Eigen::MatrixXcd G = space.transfer(s);
+    expect_at_most(std::abs(G(0, 0) - expected) / std::abs(expected), 1e-10, effort + ": effort to speed");
+    expect_at_most(std::abs(G(0, 3) - G(0, 0)) / std::abs(expected), 1e-10, effort + ": as the torque");
+  }
+  const System controlled = shaft("u - 0.3*speed");
+  const StateSpace space = state_space(controlled, start_of(controlled), {.outputs = {"speed"}});
+  EXPECT_THAT(space.inputs,
+              ElementsAre("forces.load.torque[0]", "forces.load.torque[1]", "forces.load.torque[2]"));
+  const Complex slowed = 1.0 / (0.02 * s + 0.35);
+  expect_at_most(std::abs(space.transfer(s)(0, 2) - slowed) / std::abs(slowed), 1e-10,
+                 "controlled: torque to speed");
+  EXPECT_THAT([&] { state_space(controlled, start_of(controlled), {.inputs = {"forces.motor"}}); },
+              ::testing::ThrowsMessage<InputError>(HasSubstr("has no load of its own")));
+}
+
 // A mass on a rail that a PID controller keeps in its place:   m x'' = -P x - I z - D x' + F,   z' = x.
 struct ControlledMass {
   double m = 2, P = 50, D = 6, I = 30;

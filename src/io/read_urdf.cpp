@@ -545,7 +545,8 @@ class UrdfReader {
   void add_effort(const urdf::Joint& joint, const char* suffix, const std::string& effort) {
     builder_.begin(Section::Forces, clean(joint.name + suffix), "joint_effort");
     builder_.word("joint", clean(joint.name));
-    builder_.word("effort", effort);
+    builder_.numbers("effort", std::array{0.0});
+    builder_.expression("effort", 0, effort);
     builder_.end();
   }
 

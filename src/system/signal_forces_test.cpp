@@ -136,7 +136,7 @@ TEST(SignalForces, OfEveryListedKindHaveTheirMatrices) {
       expect_at_most(row_difference(block({0, 1, 0}), C), 1e-7, name + ": C = dr/dv");
     }
   }
-  EXPECT_EQ(kinds_with_signals, 13);
+  EXPECT_EQ(kinds_with_signals, 14);
 }
 
 // `--record all` finds sensors that every force can have, and each force is seen by more than its power.
