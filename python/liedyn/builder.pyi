@@ -1089,11 +1089,11 @@ class Builder(Document, Owner):
         `joint` is an argument after the name, or given by its keyword.
         """
     def joint_effort(self, name: str, joint: JointLike, *, effort: Number, coordinate: str | None = 'auto') -> Force:
-        """Torque or force in a joint by an expression of states and sensors: controllers and motors.
+        """Torque or force in a joint, by an expression of states and sensors if wanted: controllers and motors.
 
         joint: a joint, required. The joint it acts in.
         coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
-        effort: a number or an expression [N m or N], required. The torque or force on the second body, in the direction of the coordinate: an expression of the time t, parameters, states and those sensors that are coordinates or velocities.
+        effort: a number [N m or N], required. The torque or force on the second body, in the direction of the coordinate: a number or an expression of the time t, parameters, states and those sensors that are coordinates or velocities. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
 
         `joint` is an argument after the name, or given by its keyword.
         """
