@@ -420,10 +420,11 @@ StepEnd Events::look(const State& from, const State& to, const StateBetween& bet
       return distance(i, deciding_[at(i)]);
     };
     const double shown_before = shown_at(before), change = shown_at(after) - shown_before;
-    // A jump has its time, but no slope that says how far it is.
+    // A jump has its time, but no slope that says how far it is. What is smaller may be round-off.
+    constexpr double kJump = 0.1;
     const double just_before = shown_at(std::max(before, first - 1e-9 * span_)),
                  jump = shown_at(first) - just_before;
-    slope_[at(i)] = std::abs(jump) > 1e-3 * std::abs(change) ? 0 : change / (after - before);
+    slope_[at(i)] = std::abs(jump) > kJump * std::abs(change) ? 0 : change / (after - before);
   }
   if (first - from.t <= kSameTime * step_) return {from.t, true};
   wanted_ = to.t - first <= kGood * span_ ? to.t : first;

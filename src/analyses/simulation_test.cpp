@@ -463,7 +463,7 @@ TEST(Simulation, SaysWhatFailedAndKeepsTheLastGoodState) {
   EXPECT_THROW(simulation.sensor("y"), InputError);
 }
 
-// Six rods with revolute joints, one row of which is redundant.
+// Six rods with revolute joints, one row of which is redundant. Listed from P4 on, another one must be left out after 0.9 s.
 std::shared_ptr<const Description> bricard() {
   ModelBuilder builder({0, -9.81, 0});
   const double J_long = 0.01 / 6, J = 1.01 / 12;
@@ -478,7 +478,7 @@ std::shared_ptr<const Description> bricard() {
         .set("inertia", Vec3(Vec3::Constant(J) + (J_long - J) * along.cwiseAbs()))
         .set("position", Vec3((points[i] + points[i - 1]) / 2));
   }
-  for (int i = 0; i < 6; ++i)
+  for (const int i : {3, 4, 5, 0, 1, 2})
     builder.joint(fmt::format("P{}", i + 1), "revolute")
         .set("between", rod(i), rod(i + 1))
         .set("at", points[i])
@@ -499,7 +499,7 @@ TEST(Sensitivity, OfRedundantConstraintsFollowsThePlainRun) {
   Simulation plain(system, options.simulation, Simulation::End::Fixed);
   std::vector<int> rows = plain.state().redundant;
   int exchanges = 0;
-  plain.run_to(2, [&](const State& now, long) {
+  plain.run_to(options.simulation.end, [&](const State& now, long) {
     exchanges += now.redundant != rows ? 1 : 0;
     rows = now.redundant;
     return true;
