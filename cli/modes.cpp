@@ -1,6 +1,7 @@
 #include "liedyn/analyses/modes.h"
 
 #include <algorithm>
+#include <complex>
 #include <memory>
 #include <numeric>
 
@@ -23,7 +24,7 @@ struct ModesArguments {
   bool json = false;
 };
 
-// "rod 62 %, slider 38 %": who moves most.
+// "rod 62 %, slider 38 %": who moves most; of a mode in which nothing moves, "state current": what changes most.
 std::string movers(const Model& model, const Mode& mode) {
   constexpr std::size_t kMost = 3;
   constexpr double kLeast = 0.005;
@@ -35,7 +36,12 @@ std::string movers(const Model& model, const Mode& mode) {
     if (out.size() < kMost && mode.share[i] >= kLeast)
       out.push_back(fmt::format("{} {:.0f} %", model.description().entries(Section::Bodies)[i].name,
                                 100 * mode.share[i]));
-  return fmt::format("{}", fmt::join(out, ", "));
+  if (!out.empty() || mode.shape.size() <= static_cast<std::size_t>(model.first_state()))
+    return fmt::format("{}", fmt::join(out, ", "));
+  const auto states = mode.shape.begin() + model.first_state();
+  const auto largest = std::max_element(
+      states, mode.shape.end(), [](const auto& a, const auto& b) { return std::abs(a) < std::abs(b); });
+  return "state " + shape_names(model)[static_cast<std::size_t>(largest - mode.shape.begin())];
 }
 
 void print(const Modes& m, const Model& model) {

@@ -79,6 +79,8 @@ class Modes(Shown):
                 damping, eigenvalue = "-", "0"
             shares = sorted(mode["energy"].items(), key=lambda item: -item[1])
             movers = ", ".join(f"{body} {100 * share:.0f} %" for body, share in shares[:3] if share >= 0.005)
+            if not movers and mode.get("states"):
+                movers = "state " + max(mode["states"].items(), key=lambda item: abs(complex(*item[1])))[0]
             movers += " (nothing resists)" if mode["rigid"] else ""
             rows.append([str(i + 1), f"{mode['frequency']:.8g}", damping, eigenvalue, movers])
         head = ["mode", "frequency / Hz", "damping ratio", "eigenvalue s / (1/s)", "kinetic energy"]

@@ -401,15 +401,24 @@ Subspace dominant_subspace(const std::function<MatrixXd(const MatrixXd&)>& T, In
 }
 
 MatrixXd at_rest_in(const Subspace& subspace, double shift) {
-  constexpr double kNothing = 1e-5, kRoundOff = 1e-11;
-  // A X = X (shift + H^-1), nilpotent; in units of the shift a motion and its rate are linked by numbers of the order of 1.
+  // A X = X (shift + H^-1), nilpotent; in units of the shift a motion and its rate are linked by numbers of the order of 1. Round-off is far below, but no
+  // constant says how far: the singular values are parted where two neighbours differ most.
+  constexpr double kLink = 1e-3, kNothing = 1e-2, kRoundOff = 1e-6;
   const Index n = subspace.H.rows();
   const MatrixXd A = MatrixXd::Identity(n, n) + MatrixXd(subspace.H.inverse()) / shift;
   const Eigen::JacobiSVD<MatrixXd> svd(A, Eigen::ComputeFullV);
-  Index count = 0;
-  const double nothing = std::max(kNothing, kRoundOff * svd.singularValues()[0]);
-  while (count < n && svd.singularValues()[n - 1 - count] <= nothing) ++count;
-  return subspace.X * svd.matrixV().rightCols(std::max<Index>(count, 1));
+  const VectorXd& sigma = svd.singularValues();
+  Index count = 1;
+  double widest = 0;
+  for (Index c = 1; c <= n; ++c) {
+    const double link = c < n ? sigma[n - 1 - c] : 1, nothing = sigma[n - c];
+    if (link < kLink || nothing > kNothing) continue;
+    if (const double gap = link / std::max(nothing, kRoundOff); gap > widest) {
+      widest = gap;
+      count = c;
+    }
+  }
+  return subspace.X * svd.matrixV().rightCols(count);
 }
 
 }  // namespace liedyn

@@ -48,22 +48,44 @@ System without_dampers(const System& system) {
   return System(system.shared_model(), std::move(params));
 }
 
+// Whether the bodies take no part, and what the shape has of them is round-off: with y_b of the bodies and x of the states, a mode meets
+// y_b^H ((s^2 M + s C + K) y_b + C x) = 0, as B y_b = 0; the terms of round-off do not balance each other. At s = 0 there may be no terms. Forces
+// that depend on multipliers (friction) are not among them; what is not small is no round-off.
+bool bodies_are_still(const Linearization& l, std::complex<double> s, const VectorXcd& shape) {
+  constexpr double kUnbalanced = 1e-3, kSmall = 1e-6, kNothing = 1e-9;
+  const Eigen::Index bodies = l.first_state;
+  if (bodies == 0 || bodies == shape.size()) return bodies == 0;
+  VectorXcd y = shape, x = shape;
+  y.tail(shape.size() - bodies).setZero();
+  x.head(bodies).setZero();
+  const double moved = y.cwiseAbs().maxCoeff(), changed = x.cwiseAbs().maxCoeff();
+  if (s == 0.0 || moved > kSmall * changed) return moved <= kNothing * changed;
+  Complex sum = 0;
+  double parts = 0;
+  const auto add = [&](Complex factor, const SparseMatrix& X, const VectorXcd& of) {
+    const Complex part = factor * y.dot(VectorXcd(X * of));
+    sum += part;
+    parts += std::abs(part);
+  };
+  add(s * s, l.M, y);
+  add(s, l.C, y);
+  add(1, l.K, y);
+  add(1, l.C, x);
+  return !(std::abs(sum) < kUnbalanced * parts);
+}
+
 // The largest displacement or rotation of the shape becomes 1, the largest state where nothing moves; shares of the kinetic energy.
 Mode finished(const System& system, const Linearization& l, const VectorXd& unit, ModePair pair) {
-  constexpr double kNothing = 1e-9;
   Mode out;
+  const bool still = bodies_are_still(l, pair.s, pair.y);
+  const Eigen::Index scaled = still || l.first_state == 0 ? pair.y.size() : l.first_state;
+  if (still) pair.y.head(l.first_state).setZero();
   const VectorXcd natural = pair.y, momentum = l.M * natural;
   pair.y = unit.asDiagonal() * natural;
   out.eigenvalue = pair.s;
   out.rigid = pair.rigid;
   Eigen::Index largest = 0;
-  pair.y.cwiseAbs().maxCoeff(&largest);
-  const Complex most = pair.y[largest];
-  if (largest >= l.first_state && l.first_state > 0) {
-    Eigen::Index moving = 0;
-    pair.y.head(l.first_state).cwiseAbs().maxCoeff(&moving);
-    if (std::abs(pair.y[moving]) > kNothing * std::abs(most)) largest = moving;
-  }
+  pair.y.head(scaled).cwiseAbs().maxCoeff(&largest);
   if (pair.y[largest] != 0.0) pair.y /= Complex(pair.y[largest]);
   out.shape.assign(pair.y.begin(), pair.y.end());
   out.shape.resize(static_cast<std::size_t>(system.model().nv));  // states that are held

@@ -162,6 +162,22 @@ TEST(Modes, OfAThinBladeAreTheSameFromBothSolvers) {
     }
 }
 
+// The angle and the integral of its rate are two motions at rest, the rate a third zero; round-off parts them from 1e7 rad/s.
+TEST(Modes, OfAFreeHubAndAnIntegralAreAllThere) {
+  for (const double height : {4e-3, 1e-3, 5e-4})
+    for (const int elements : {2, 8}) {
+      const System system = make_system(blade("integral", height, elements));
+      const Modes found = modes(system, start_of(system), {.solver = "dense"});
+      const auto rigid =
+          std::count_if(found.modes.begin(), found.modes.end(), [](const Mode& mode) { return mode.rigid; });
+      fmt::print("  {} mm, {} elements: {} modes, {} at rest, {} zeros\n", 1e3 * height, elements,
+                 found.modes.size(), rigid, found.zeros);
+      EXPECT_EQ(found.zeros, 3);
+      EXPECT_EQ(rigid, 2);
+      EXPECT_EQ(found.modes.size(), static_cast<std::size_t>(12 * elements + 2));
+    }
+}
+
 // A hub that is held by a prescribed velocity vibrates as one that is held by a prescribed motion does.
 TEST(Modes, APrescribedVelocityHoldsAsAPrescribedMotionDoes) {
   const System by_velocity = make_system(blade("velocity", 4e-3, 4)),

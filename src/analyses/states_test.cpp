@@ -1,5 +1,6 @@
 // First-order states in equilibria, modes and state spaces, against closed forms and against simulations.
 #include <cmath>
+#include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -304,6 +305,36 @@ TEST(StaticsWithStates, AStateThatNothingDeterminesStaysAndIsNamed) {
   ASSERT_TRUE(found.converged) << found.failure;
   EXPECT_NEAR(found.steps.back().sensors[1], 0.25, 1e-12);
   EXPECT_THAT(found.indifferent, ElementsAre(HasSubstr("state path")));
+}
+
+// A filter that acts on nothing has a mode of its own, in which nothing moves; one that pushes moves the mass, however little it does so in numbers.
+TEST(ModesWithStates, OfWhatActsOnNothingNothingMoves) {
+  for (const std::string push : {"0", "1e-9*lag"}) {
+    ModelBuilder b({0, 0, 0});
+    b.body("mass", "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+    b.joint("rail", "prismatic").set("between", "ground", "mass").set("at", {0, 0, 0}).set("axis", {1, 0, 0});
+    b.force("spring", "joint_spring").set("joint", "rail").set("stiffness", {100});
+    b.sensor("rate", "joint_displacement_rate").set("of", "rail");
+    b.state("lag", "filter").set("input", "rate").set("time_constant", {0.5});
+    b.force("push", "joint_effort").set("joint", "rail").set("effort", push);
+    const System system = make_system(b.finish());
+    const Modes found = modes(system, start_of(system));
+    ASSERT_EQ(found.modes.size(), 2U);
+    const Mode& of_filter = found.modes[0];
+    EXPECT_NEAR(of_filter.eigenvalue.real(), -2, 1e-8);
+    const double share = std::accumulate(of_filter.share.begin(), of_filter.share.end(), 0.0);
+    if (push == "0") {
+      EXPECT_EQ(share, 0);
+      for (std::size_t i = 0; i + 1 < of_filter.shape.size(); ++i) EXPECT_EQ(of_filter.shape[i], 0.0);
+      EXPECT_EQ(of_filter.shape.back(), 1.0);
+    } else {
+      // (s^2 + 100) x = 1e-9 lag at s = -2
+      EXPECT_EQ(share, 1);
+      expect_at_most(std::abs(of_filter.shape[0] / of_filter.shape.back() * 104.0 / 1e-9 - 1.0), 1e-6,
+                     "displacement of the lag's mode");
+    }
+    EXPECT_EQ(found.modes[1].share[0], 1);
+  }
 }
 
 TEST(ModesWithStates, SparseAndDenseAgree) {
