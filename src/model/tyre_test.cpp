@@ -112,6 +112,39 @@ TEST(Tyre, AligningTorqueIsThatOfThePneumaticTrail) {
   EXPECT_NEAR(back[5], -forth[5], 1e-6);
 }
 
+// The tractions of the bristles: c s x at the distance x from the leading edge, up to mu q(x), against the sliding velocity from there on. Simpson's rule is exact for both parts.
+TEST(Tyre, WithTwoStiffnessesForceAndTorqueAreThoseOfAllBristles) {
+  Case c;
+  c.C_x = 1.2e5;
+  const double b = c.half_patch, pressure = 0.75 * c.load / (b * b * b);
+  double force = 0, torque = 0;
+  for (const double s_x : {-0.03, 0.0, 0.01, 0.04})
+    for (const double s_y : {0.01, -0.025, 0.05}) {
+      const Eigen::Vector2d slip(s_x, s_y), slope = Eigen::Vector2d(c.C_x * s_x, c.C_y * s_y) / (2 * b * b);
+      const double slides_from = std::max(0.0, 2 * b - slope.norm() / (c.mu * pressure));
+      Vec3 sum = Vec3::Zero();  // F_x, F_y, M_z
+      const auto add = [&](double x, double weight, bool adheres) {
+        const Eigen::Vector2d traction =
+            adheres ? Eigen::Vector2d(slope * x)
+                    : Eigen::Vector2d(c.mu * pressure * x * (2 * b - x) * slip.normalized());
+        sum += weight * Vec3(traction.x(), traction.y(), (b - x) * traction.y());
+      };
+      const auto add_part = [&](double from, double to, bool adheres) {
+        add(from, (to - from) / 6, adheres);
+        add((from + to) / 2, 4 * (to - from) / 6, adheres);
+        add(to, (to - from) / 6, adheres);
+      };
+      add_part(0, slides_from, true);
+      add_part(slides_from, 2 * b, false);
+      const Vec6 W = c.at_slip(s_x, s_y);
+      const double F = sum.head<2>().norm();
+      force = std::max(force, (W.head<2>() - sum.head<2>()).norm() / F);
+      torque = std::max(torque, std::abs(W[5] - sum[2]) / (F * b));
+    }
+  expect_at_most(force, 1e-12, "force, relative");
+  expect_at_most(torque, 1e-12, "torque, relative to force times half of the patch");
+}
+
 TEST(Tyre, SlidesAgainstTheSlidingVelocityAlsoWithTwoStiffnesses) {
   Case c;
   c.C_x = 1.5e5;

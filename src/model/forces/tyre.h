@@ -14,10 +14,10 @@
 //
 //   g = |(C_x s_x, C_y s_y)|,   l = 1 - g/(3 mu N), not below 0                          g/(3 mu N) = theta sigma
 //   F_i = -l^2 C_i s_i - mu N (1 - l)^2 (1 + 2 l) s_i/|s|,   i = x, y                    adhesion, sliding
-//   M_z = l^3 (b/3) C_y s_y (r_e w/V)                                                    about n; b is half of the length of the patch
+//   M_z = b l^2 ((4 l/3 - 1) C_y s_y + 3 mu N (1 - l)^2 s_y/|s|) (r_e w/V)               about n; b is half of the length of the patch
 //   M_y = F_x (r - r_e) - f N r_e (r_e w/V)                                              about a; rolling resistance f
 //
-// With C_x = C_y this is F = mu N (3 theta sigma - 3 (theta sigma)^2 + (theta sigma)^3), mu N where theta sigma >= 1. Once all bristles slide, F is opposite
+// With C_x = C_y this is F = mu N (3 theta sigma - 3 (theta sigma)^2 + (theta sigma)^3), mu N where theta sigma >= 1, and M_z = l^3 (b/3) C_y s_y. Once all bristles slide, F is opposite
 // to the sliding velocity also with C_x != C_y. The term F_x (r - r_e) makes the power of the slip forces F.s V: they dissipate.
 //
 // The speed v_0 bounds the slip of wheels that stand: F is then a viscous force C s/v_0 that ends at mu N.
@@ -102,19 +102,20 @@ struct Tyre {
     const S load = p[kGrows] > S(0) ? N : S(1), limit = p[kMu] * N;
     const S g_x = p[kLongitudinal] * load * s_x, g_y = p[kLateral] * load * s_y;
     const S square = g_x * g_x + g_y * g_y, slip_square = s_x * s_x + s_y * s_y;
-    S F_x(0), F_y(0), adhering(1);
+    S F_x(0), F_y(0), M_z = g_y / 3;  // M_z in units of b, for rolling forwards
     if (square > S(0) && slip_square > S(0)) {
       const S sliding = sqrt(square) / (3 * limit);
-      adhering = sliding < S(1) ? S(1 - sliding) : S(0);
-      const S lost = 1 - adhering, slides = limit * lost * lost * (1 + 2 * adhering) / sqrt(slip_square);
+      const S adhering = sliding < S(1) ? S(1 - sliding) : S(0), lost = 1 - adhering;
+      const S pushed = limit * lost * lost / sqrt(slip_square), slides = pushed * (1 + 2 * adhering);
       F_x = -adhering * adhering * g_x - slides * s_x;
       F_y = -adhering * adhering * g_y - slides * s_y;
+      M_z = adhering * adhering * ((4.0 / 3 * adhering - 1) * g_y + 3 * pushed * s_y);
     } else {
       F_x = -g_x;  // 0, with its derivatives
       F_y = -g_y;
     }
     F += F_x * t_x + F_y * t_y;
-    T += adhering * adhering * adhering * p[kHalfPatch] / 3 * g_y * forwards * x.n +
+    T += p[kHalfPatch] * M_z * forwards * x.n +
          (F_x * (loaded - rolling) - p[kResistance] * N * rolling * forwards) * x.axis;
   }
 
