@@ -127,14 +127,12 @@ std::optional<VectorXd> leave_where_unstable(const System& system, const StaticO
   constexpr double kMoved = 1e-6;
   const Model& model = system.model();
   if (model.nv <= kLargestDescent || model.first_state() < model.nv) return {};
-  std::optional<VectorXd> leaves;
+  Work work(system);
+  std::optional<VectorXd> leaves = leaving_motion(system, result.state, work);
   // In balance as drawn, it is what was asked for.
-  if (distance_between(system, start, result.state) > kMoved) {
-    leaves = leave_unstable(system, options.tolerance, result.state, result.steps.back());
-  } else {
-    Work work(system);
-    leaves = leaving_motion(system, result.state, work);
-  }
+  if (leaves && (distance_between(system, start, result.state) > kMoved ||
+                 work_along(system, start, *leaves, work) != 0))
+    leaves = leave_unstable(system, options.tolerance, start, result.state, result.steps.back());
   result.unstable_directions = leaves ? 1 : 0;
   return leaves;
 }

@@ -7,6 +7,7 @@
 #include "liedyn/analyses/statics/descent.h"
 #include "liedyn/analyses/statics/runaway.h"
 #include "liedyn/analyses/statics/sparse_newton.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn {
 namespace {
@@ -38,6 +39,7 @@ bool Equilibrium::solve(State& state, bool straight_first) {
       if (search_.report.driven_on) return false;
       continue;
     }
+    if (way == descend_slowly || way == reduce_residuals) refine(search_, found);
     system.residual(found, search_.work, {});
     if (runs_away(search_, found)) continue;
     if (!share_among_clutches(found)) return false;
@@ -45,6 +47,20 @@ bool Equilibrium::solve(State& state, bool straight_first) {
     return true;
   }
   return false;
+}
+
+bool Equilibrium::solve_beside(State& state, const Eigen::VectorXd& d) {
+  if (search_.has_states()) return false;
+  State found = incremented(search_.system, state, d);
+  if (!project_positions(search_.system, found, nullptr, search_.work)) return false;
+  search_.system.residual(found, search_.work, {});
+  search_.first_extent = search_.extent();
+  search_.section_forces.predict(state, d, search_.work);
+  if (!go_straight(search_, found)) return false;
+  search_.system.residual(found, search_.work, {});
+  if (runs_away(search_, found)) return false;
+  state = std::move(found);
+  return true;
 }
 
 // Contacts with bristles that have no pressure yet hold nothing: bodies would slide before they are pressed in. So they come to

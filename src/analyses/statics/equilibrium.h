@@ -14,6 +14,8 @@ class Equilibrium {
   // From the state to the equilibrium. False: no convergence; the state is then as it was. `straight_first`: not beside an
   // unstable equilibrium, where it would lead back.
   bool solve(State& state, bool straight_first = true);
+  // From an equilibrium over the increment d of its positions, which may bend slender beams but not stretch them, to a stable one. False as above.
+  bool solve_beside(State& state, const Eigen::VectorXd& d);
   // Whether forces are in balance, up to the round-off that solve() tolerates.
   bool balances(const State& state) { return search_.imbalance.evaluate(state) <= kLeftByRoundOff; }
   const SearchReport& report() const { return search_.report; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "liedyn/analyses/statics/equilibrium.h"
@@ -14,14 +15,12 @@ namespace {
 
 using Eigen::VectorXd;
 
-// A state a little away from `state` along the motion y, on the constraints; empty if there is none.
-std::optional<State> pushed(const System& system, const State& state, const Linearization& l,
-                            const VectorXd& y, double by, Work& work) {
+// The increment along the motion y whose largest part is `by`.
+VectorXd push_along(const System& system, const State& state, const Linearization& l, const VectorXd& y,
+                    double by, Work& work) {
   const StaticScales scales(system, state, work);
   const VectorXd d = l.Q * y * (by / y.cwiseQuotient(scales.units()).cwiseAbs().maxCoeff());
-  State out = incremented(system, state, rotation_limit(system.model(), d.data()) * d);
-  if (!project_positions(system, out, nullptr, work)) return {};
-  return out;
+  return rotation_limit(system.model(), d.data()) * d;
 }
 
 }  // namespace
@@ -38,32 +37,51 @@ double distance_between(const System& system, const State& from, const State& to
   return out;
 }
 
-std::optional<VectorXd> leave_unstable(const System& system, double tolerance, State& state, LoadStep& step) {
+double work_along(const System& system, const State& state, const VectorXd& y, Work& work) {
+  constexpr double kNothing = 1e-8;
+  StaticScales scales(system, state, work);
+  scales.update(system, state, work);
+  system.residual(state, work, {});
+  double sum = 0, most = 0;
+  for (int i = 0; i < system.model().first_state(); ++i) {
+    sum -= y[i] * work.r[at(i)];
+    most += std::abs(y[i]) * scales.force(i);
+  }
+  return std::abs(sum) > kNothing * most ? sum / most : 0;
+}
+
+std::optional<VectorXd> leave_unstable(const System& system, double tolerance, const State& start,
+                                       State& state, LoadStep& step) {
   constexpr int kPushes = 8;
-  constexpr double kPush = 0.05;
+  // Newton's method leads back from less than about half of the way to the other equilibrium, and that may be anywhere.
+  constexpr double kPush[] = {0.05, 0.1, 0.2, 0.4, 0.8};
   for (int i = 0;; ++i) {
     Work work(system, system.model().nv <= kLargestDense ? "klu" : "auto");
     const Linearization l = linearize(system, state, Vec3::Zero(), work);
     const std::optional<VectorXd> y = leaving_motion(system, state, work);
     if (!y || i == kPushes) return y;
-    const double potential = system.energy(state, work).potential;
-    bool left = false;
-    for (const double by : {kPush, -kPush}) {
-      std::optional<State> trial = pushed(system, state, l, *y, by, work);
-      if (!trial) continue;
-      Equilibrium equilibrium(system, *trial, work, tolerance);
-      const bool found = equilibrium.solve(*trial, false);
+    const double potential = system.energy(state, work).potential,
+                 side = work_along(system, start, *y, work) < 0 ? -1 : 1;
+    const auto leaves_by = [&](double by, bool slowly) {
+      const VectorXd d = push_along(system, state, l, *y, side * by, work);
+      State trial = slowly ? incremented(system, state, d) : state;
+      Equilibrium equilibrium(system, trial, work, tolerance);
+      const bool found =
+          slowly ? project_positions(system, trial, nullptr, work) && equilibrium.solve(trial, false)
+                 : equilibrium.solve_beside(trial, d);
       step.iterations += equilibrium.report().iterations;
-      if (!found) continue;
+      if (!found) return false;
       // Applied forces have no potential: a stable equilibrium is accepted whatever its energy is.
-      if (!(system.energy(*trial, work).potential < potential) && leaving_motion(system, *trial, work))
-        continue;
-      state = std::move(*trial);
+      if (!(system.energy(trial, work).potential < potential) && leaving_motion(system, trial, work))
+        return false;
+      state = std::move(trial);
       system.follow_angles(state, work);
       shorten_multipliers(system, state, work);
-      left = true;
-      break;
-    }
+      return true;
+    };
+    const bool left = std::any_of(std::begin(kPush), std::end(kPush),
+                                  [&](double by) { return leaves_by(by, false) || leaves_by(-by, false); }) ||
+                      leaves_by(kPush[0], true) || leaves_by(-kPush[0], true);
     if (!left) return y;
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "liedyn/analyses/shifted_matrix.h"
+#include "liedyn/analyses/statics/leave_unstable.h"
 #include "liedyn/analyses/statics/runaway.h"
 #include "liedyn/analyses/statics/stability.h"
 #include "liedyn/base/largest.h"
@@ -98,9 +99,8 @@ double work_of_step(const std::vector<double>& step, const std::vector<double>& 
   return std::inner_product(force.begin(), force.begin() + nv, step.begin(), 0.0);
 }
 
-}  // namespace
-
-bool go_straight(StaticSearch& search, State& state) {
+// By Newton's method to an equilibrium, stable or not.
+bool converge(StaticSearch& search, State& state) {
   constexpr int kIterations = 60;
   constexpr double kShortest = 0.01, kSettled = 1e-14, kFine = 1e-10;
   const System& system = search.system;
@@ -119,8 +119,7 @@ bool go_straight(StaticSearch& search, State& state) {
       if (search.imbalance.evaluate(trial, false) < now) state = std::move(trial);
       search.section_forces.forget();
       search.imbalance.set_round_off(state);
-      return search.imbalance.evaluate(state) <= (settled ? kLeftByRoundOff : 1) &&
-             !leaving_motion(system, state, search.work);
+      return search.imbalance.evaluate(state) <= (settled ? kLeftByRoundOff : 1);
     }
     double length = rotation_limit(system.model(), step->d.data()), then = INFINITY;
     const double slope = work_of_step(step->d, r, nv);
@@ -145,6 +144,12 @@ bool go_straight(StaticSearch& search, State& state) {
     now = then;
   }
   return false;
+}
+
+}  // namespace
+
+bool go_straight(StaticSearch& search, State& state) {
+  return converge(search, state) && !leaving_motion(search.system, state, search.work);
 }
 
 bool descend_slowly(StaticSearch& search, State& state) {
@@ -230,6 +235,16 @@ bool reduce_residuals(StaticSearch& search, State& state) {
     system.follow_angles(state, search.work);
   }
   return false;
+}
+
+void refine(StaticSearch& search, State& state) {
+  constexpr double kNear = 0.1;
+  if (search.has_states()) return;
+  search.section_forces.forget();
+  State refined = state;
+  if (converge(search, refined) && distance_between(search.system, state, refined) <= kNear &&
+      search.imbalance.evaluate(refined, false) < search.imbalance.evaluate(state, false))
+    state = std::move(refined);
 }
 
 }  // namespace liedyn

@@ -15,4 +15,8 @@ bool descend_slowly(StaticSearch& search, State& state);
 // With a line search for the largest residual.
 bool reduce_residuals(StaticSearch& search, State& state);
 
+// These two accept what forces the rounding of positions might leave, which may hide small loads on slender beams: from there to where Newton's method
+// ends, stable or not, if that is near and nearer to balance.
+void refine(StaticSearch& search, State& state);
+
 }  // namespace liedyn
