@@ -49,7 +49,7 @@ std::vector<Change> changes_of(const SimulateOptions& options, bool adaptive) {
     add_method(",newton=full,line_search=true");
   // With index 3 the round-off of velocities grows with 1/h: small tolerances are out of reach.
   if (adaptive && has_option(options.integrator, "index") && !gives(options.integrator, "index"))
-    add_method(",index=stabilized");
+    for (const char* index : {",index=stabilized", ",index=2"}) add_method(index);
   return out;
 }
 

@@ -405,6 +405,24 @@ bool Driver::adaptive_steps(double t, const Observer& observer) {
   }
 }
 
+// Velocities of index 3 have errors of round-off divided by h, and multipliers by h^2. On the way to a step that is too small there are accepted ones whose
+// velocities are nothing else; the last good state is the one before them.
+void Driver::remember_collapse(double h) {
+  constexpr double kCollapsed = 1e-4, kRecovered = 1e-2;  // of the mean step
+  const double mean = report_.steps > 0 ? (state_.t - begin_) / static_cast<double>(report_.steps) : 0;
+  if (h > kRecovered * mean)
+    before_collapse_.reset();
+  else if (h < kCollapsed * mean && !before_collapse_)
+    before_collapse_ = state_;
+}
+
+void Driver::leave_collapse() {
+  if (!before_collapse_) return;
+  state_ = *before_collapse_;
+  before_collapse_.reset();
+  restart();
+}
+
 bool Driver::adaptive_steps_to(double end, const Observer& observer) {
   // An error of h^order: the step that would just meet the tolerance, with a margin, and within limits to
   // how fast it may change. Small changes are not worth the work that they cost.
@@ -436,6 +454,7 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     // Time has no smaller steps.
     const double smallest =
         std::max(16 * std::numeric_limits<double>::epsilon() * std::abs(state_.t), 1e-18 * span);
+    remember_collapse(now);
     restart_method(now);
     double step_end = last ? end : state_.t + now;
     const double whole_end = step_end;
@@ -461,6 +480,7 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
           report_.failure = fmt::format(
               "t = {:.9g}: the step fell below {:.3g} and its error is still {:.3g} times the tolerance",
               state_.t, smallest, done.error);
+        leave_collapse();
         completed = false;
         break;
       }

@@ -127,6 +127,8 @@ class Driver {
   bool equal_steps(double t, const Observer& observer);
   bool adaptive_steps(double t, const Observer& observer);
   bool adaptive_steps_to(double t, const Observer& observer);
+  void remember_collapse(double h);
+  void leave_collapse();
   // Steps of the grid until t; makes a new grid if t is not on this one.
   long plan(double t);
   void look_ahead();
@@ -175,6 +177,8 @@ class Driver {
   // Of adaptive steps: the next one, whether the last attempt was rejected, and how far functions of time were looked at.
   double step_ = 0;
   bool rejected_ = false;
+  std::optional<State>
+      before_collapse_;  // the state before they became so short that velocities are round-off
   double window_begin_ = 0, window_end_ = 0;
   std::optional<StepLimit> limit_;
   std::optional<RangeWatch> ranges_;                // null: parameters have changed
