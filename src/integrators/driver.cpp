@@ -420,6 +420,9 @@ void Driver::leave_collapse() {
   if (!before_collapse_) return;
   state_ = *before_collapse_;
   before_collapse_.reset();
+  State consistent = state_;  // multipliers suffer first
+  if (solve_accelerations(system_, consistent, work_)) state_ = std::move(consistent);
+  watch_->shorten(state_);
   restart();
 }
 
