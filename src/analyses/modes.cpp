@@ -74,6 +74,30 @@ bool bodies_are_still(const Linearization& l, std::complex<double> s, const Vect
   return !(std::abs(sum) < kUnbalanced * parts);
 }
 
+// Beside the slowest of the others: the frequency below which a motion would be called one that nothing resists, as its stiffness is round-off of the
+// stiffest that take part. Empty: it is far below.
+std::string lost_in_round_off(const Linearization& l, const VectorXd& scale,
+                              const std::vector<ModePair>& pairs) {
+  constexpr double kNear = 0.3;
+  double lost = 0, slowest = INFINITY;
+  for (const ModePair& pair : pairs) {
+    if (!pair.rigid) {
+      slowest = std::min(slowest, std::abs(pair.s));
+      continue;
+    }
+    const double mass = pair.y.dot(VectorXcd(l.M * pair.y)).real();
+    if (mass > 0)
+      lost = std::max(
+          lost, std::sqrt(kResistance *
+                          scale.head(l.first_state).dot(pair.y.head(l.first_state).cwiseAbs2()) / mass));
+  }
+  if (!(lost > kNear * slowest) || !std::isfinite(slowest)) return {};
+  return fmt::format(
+      "stiffnesses differ by so many orders of magnitude that a motion slower than about {:.2g} rad/s is not "
+      "told from one that nothing resists",
+      lost);
+}
+
 // The largest displacement or rotation of the shape becomes 1, the largest state where nothing moves; shares of the kinetic energy.
 Mode finished(const System& system, const Linearization& l, const VectorXd& unit, ModePair pair) {
   Mode out;
@@ -219,6 +243,8 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
           "from each other and from round-off, and the slowest are not reliable",
           count_of_all, out.dimension));
   }
+  if (std::string warning = lost_in_round_off(l, scale, pairs); !warning.empty())
+    out.warnings.push_back(std::move(warning));
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const ModePair& a, const ModePair& b) { return std::abs(a.s) < std::abs(b.s); });
   if (options.count > 0 && pairs.size() > static_cast<std::size_t>(options.count))

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 #include <functional>
+#include <numbers>
 #include <optional>
 
 #include <gmock/gmock.h>
@@ -176,6 +177,35 @@ TEST(Modes, OfAFreeHubAndAnIntegralAreAllThere) {
       EXPECT_EQ(rigid, 2);
       EXPECT_EQ(found.modes.size(), static_cast<std::size_t>(12 * elements + 2));
     }
+}
+
+// The first bending mode of a clamped beam with EI = 1: its frequency, or a warning that says what is lost.
+TEST(Modes, SayWhatRoundOffHides) {
+  for (const double stiffness : {1e6, 1e10, 1e15}) {
+    ModelBuilder b({0, 0, 0});
+    b.beam("b", "stiffness")
+        .set("from", {0, 0, 0})
+        .set("to", {1, 0, 0})
+        .set("elements", {4})
+        .set("element", "three_node");
+    b.set("axial_stiffness", {stiffness})
+        .set("shear_stiffness_y", {stiffness})
+        .set("shear_stiffness_z", {stiffness});
+    b.set("torsional_stiffness", {1}).set("bending_stiffness_y", {1}).set("bending_stiffness_z", {1});
+    b.set("mass_per_length", {1}).set("inertia_per_length", {1e-6, 1e-6, 1e-6});
+    b.joint("clamp", "fixed").set("between", "ground", "b.start").set("at", {0, 0, 0});
+    const System system = make_system(b.finish());
+    const Modes found = modes(system, start_of(system));
+    const double first = found.modes.front().frequency() * 2 * std::numbers::pi;
+    const bool warned =
+        std::any_of(found.warnings.begin(), found.warnings.end(), [](const std::string& text) {
+          return text.find("is not told from one that nothing resists") != std::string::npos;
+        });
+    fmt::print("  EA L^2/EI = {:g}: {:.6f} rad/s, {} zeros, warned: {}\n", stiffness, first, found.zeros,
+               warned);
+    if (stiffness <= 1e10) expect_at_most(std::abs(first / 3.51602 - 1), 1e-3, "1.8751^2 sqrt(EI/rho A L^4)");
+    EXPECT_EQ(warned, stiffness > 1e10);
+  }
 }
 
 // A hub that is held by a prescribed velocity vibrates as one that is held by a prescribed motion does.
