@@ -12,6 +12,7 @@
 #include "liedyn/model/joints/axis_joint.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/system/assembly.h"
+#include "liedyn/system/further_findings.h"
 #include "liedyn/system/node_components.h"
 #include "liedyn/system/projection.h"
 #include "liedyn/system/redundancy.h"
@@ -546,12 +547,23 @@ State found_in_absolute_coordinates(const System& system, Work& work, const Find
 // Positions that hold, and velocities that go with them.
 State consistent_motion(const System& system, double t, const InitialOptions& options, Work& work);
 
+// The numbers are wrong: what they do not concern is looked at all the same, unless the positions and velocities come from elsewhere.
+std::vector<Diagnostic> with_findings_at_start(const System& system, double t, const InitialOptions& options,
+                                               std::vector<Diagnostic> findings) {
+  if (options.given != nullptr) return findings;
+  Description start = system.model().description();
+  start.simulation.start = t;
+  start.simulation.initial = options.policy == InitialPolicy::Project ? "project" : "check";
+  start.simulation.formulation = system.model().formulation();
+  return with_later_findings(start, system.params(), std::move(findings));
+}
+
 // In absolute coordinates: what is violated goes to the findings.
 State found_positions(const System& system, double t, const InitialOptions& options, Work& work,
                       std::vector<Diagnostic>& findings) {
   const Model& model = system.model();
   findings = check_numbers(model, system.params().values().data());
-  if (!findings.empty()) throw InputError(findings);
+  if (!findings.empty()) throw InputError(with_findings_at_start(system, t, options, std::move(findings)));
 
   const Initial initial = typed_values(system, options.given);
   State state = system.empty_state();
