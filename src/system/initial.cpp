@@ -11,6 +11,7 @@
 #include "liedyn/base/largest.h"
 #include "liedyn/model/joints/axis_joint.h"
 #include "liedyn/model/nodes/stage.h"
+#include "liedyn/model/sensors/events.h"
 #include "liedyn/system/assembly.h"
 #include "liedyn/system/further_findings.h"
 #include "liedyn/system/node_components.h"
@@ -185,6 +186,18 @@ std::vector<Diagnostic> violations(const System& system, const State& state,
                                    double tolerance, const std::string& what, const std::string& hint) {
   constexpr std::size_t kMost = 20;
   const Model& model = system.model();
+  const std::vector<std::string> switched = switched_joints(model.description());
+  // A rope that is to become taut later: all joints are engaged at the start.
+  const auto is_slack_rope = [&](const Entry& joint) {
+    return what == "positions" && joint.kind->type == "distance" &&
+           std::find(switched.begin(), switched.end(), joint.name) != switched.end();
+  };
+  const auto rope_hint = [](const Entry& joint) {
+    return fmt::format(
+        "joints are engaged at the start: give `length` the distance that the points have there, and let the "
+        "event set it: \"set\": \"joints.{0}.length = ...; joints.{0} = 1\"",
+        joint.name);
+  };
   std::vector<Diagnostic> out;
   for (std::size_t i = 0; i < residual.size(); ++i) {
     if (std::abs(residual[i]) <= tolerance * scales[i]) continue;
@@ -197,7 +210,9 @@ std::vector<Diagnostic> violations(const System& system, const State& state,
     out.push_back({model.description().file, model.joint_of(row).line, model.row_name(row),
                    fmt::format("the initial {} violate this constraint by {:.3g}{}", what, residual[i],
                                redundant ? ": it contradicts others that hold the same direction" : ""),
-                   out.empty() ? hint : ""});
+                   is_slack_rope(model.joint_of(row)) ? rope_hint(model.joint_of(row))
+                   : out.empty()                      ? hint
+                                                      : ""});
   }
   return out;
 }
