@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "liedyn/model/flexible/kinds.h"
+#include "liedyn/model/forces/signal_force.h"
 #include "liedyn/system/initial.h"
 
 namespace liedyn {
@@ -228,6 +229,8 @@ class SoundPart {
             depends = depends || !is_there(section, field.type, d_.words[at(word + k)]);
           if (field.holds_expression) depends = any_name_may_be_bad_ || names_bad(d_.words[at(word)]);
         }
+        for (const NumberExpression* signal : signals_of(d_, entry))
+          depends = depends || any_name_may_be_bad_ || names_bad(signal->text);
         if (depends) any = drop(section, i);
       }
     }
