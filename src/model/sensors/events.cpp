@@ -90,16 +90,16 @@ bool is_of_parameters(const SensorConnection& c, const Expression& e) {
   return std::all_of(used.begin(), used.end(), [&](int i) { return i >= 1 && i <= parameters; });
 }
 
-constexpr const char* kSet = "set";  // the path of findings of find_target() and whole_entry()
-
 void check_target(SensorConnection& c, const std::string& target) {
   try {
     find_target(c.d, target);
   } catch (const InputError& error) {
-    // What find_target() says itself names the target.
-    for (const Diagnostic& found : error.diagnostics())
-      c.refuse(found.path == kSet ? found.message : fmt::format("'{}': {}", excerpt(target), found.message),
+    // There may be several targets: what quotes no name does not say which of them is wrong.
+    for (const Diagnostic& found : error.diagnostics()) {
+      const bool is_named = found.message.find('\'') != std::string::npos;
+      c.refuse(is_named ? found.message : fmt::format("'{}': {}", excerpt(target), found.message),
                found.hint);
+    }
   }
 }
 
@@ -113,7 +113,8 @@ int whole_entry(const Description& d, Section section, std::string_view target) 
   std::vector<std::string> names;
   for (const Entry& entry : d.entries(section)) names.push_back(entry.name);
   throw InputError(
-      kSet, fmt::format("there is no {} '{}'", section == Section::Joints ? "joint" : "state", excerpt(name)),
+      "set",
+      fmt::format("there is no {} '{}'", section == Section::Joints ? "joint" : "state", excerpt(name)),
       did_you_mean(name, names));
 }
 
@@ -124,7 +125,7 @@ bool is_sample(const Kind& kind) { return kind.type == "sample"; }
 
 EventTarget find_target(const Description& d, const std::string& target) {
   const auto refuse = [&](const std::string& what, const std::string& hint) {
-    throw InputError(kSet, what, hint);
+    throw InputError("set", what, hint);
   };
   constexpr std::string_view kSensors = "sensors.";
   if (target.starts_with(kSensors)) {
