@@ -95,7 +95,7 @@ std::shared_ptr<const Configuration> ModelArguments::configuration(const System&
 
 std::string how_to_start(const std::string& command, const System& system, const State& state) {
   const std::string refusal = why_no_start(system, state);
-  return refusal.empty() ? command + " starts there" : "a run cannot start there: " + refusal;
+  return refusal.empty() ? command + " starts there" : fmt::format("a run cannot start there: {}", refusal);
 }
 
 }  // namespace liedyn::cli

@@ -43,8 +43,8 @@ TEST(Static, PromisesNoStartWhereTurnsAreLost) {
   const TemporaryDirectory directory;
   const auto wound = [&](const std::string& name, const std::string& orientation, const std::string& free) {
     return directory.write(name, R"json({ "liedyn": 1,
-      "bodies": { "A": { "type": "rigid", "mass": 2, "inertia": [0.02, 0.2, 0.2], "orientation": [0, )json" +
-                                     orientation + R"json(, 0] } },
+      "bodies": { "A": { "type": "rigid", "mass": 2, "inertia": [0.02, 0.2, 0.2], "orientation": { "rotation_vector": [0, )json" +
+                                     orientation + R"json(, 0] } } },
       "joints": { "j": { "type": "revolute", "between": ["ground", "A"], "at": [0, 0, 0], "axis": [0, -1, 0] } },
       "forces": { "s": { "type": "joint_spring", "joint": "j", "stiffness": 3, "damping": 0.5, "free": )json" +
                                      free + R"json( } },
@@ -53,7 +53,7 @@ TEST(Static, PromisesNoStartWhereTurnsAreLost) {
   const std::string model = wound("wound.json", "0", "12"), rest = directory.file("rest.json");
   const Outcome outcome = run_program({"static", model, "--out", rest});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("starts there")));
+  EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("starts there")));
   EXPECT_THAT(outcome.out, HasSubstr("a run cannot start there: 'forces.s' follows an angle"));
   EXPECT_THAT(outcome.out, HasSubstr("place the bodies near this position in the model"));
   EXPECT_EQ(run_program({"run", model, "--from", rest}).exit_code, 2);
