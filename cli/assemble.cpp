@@ -57,7 +57,8 @@ int assemble_command(AssembleArguments& arguments) {
   }
   print(system, found);
   if (!arguments.out.empty())
-    fmt::print("The configuration is in {}; run --from {} starts there\n", arguments.out, arguments.out);
+    fmt::print("The configuration is in {}; {}\n", arguments.out,
+               how_to_start("run --from " + arguments.out, system, found.state));
   return kDone;
 }
 

@@ -104,6 +104,9 @@ struct SceneArguments {
   void write(const std::string& text, bool tell) const;
 };
 
+// Of a configuration that was written: "COMMAND starts there", or why a run refuses it.
+std::string how_to_start(const std::string& command, const System& system, const State& state);
+
 // The values of all sensors, one line each.
 void print_sensors(const Model& model, const double* values);
 

@@ -93,4 +93,9 @@ std::shared_ptr<const Configuration> ModelArguments::configuration(const System&
       read_configuration_text(fmt::format("{{\"joints\": {{{}}}}}", text), "--from", system, options));
 }
 
+std::string how_to_start(const std::string& command, const System& system, const State& state) {
+  const std::string refusal = why_no_start(system, state);
+  return refusal.empty() ? command + " starts there" : fmt::format("a run cannot start there: {}", refusal);
+}
+
 }  // namespace liedyn::cli

@@ -144,10 +144,11 @@ int report(const RunArguments& arguments, const System& system, const SimulateOp
     if (const std::string hint = describe(remedies); !hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
     if (!arguments.out.empty()) {
       const std::string last = arguments.out + ".last.json";
-      write_configuration(in_formulation(system, result.summary.formulation), result.state, last);
-      fmt::print(stderr,
-                 "The last good state is in {}; --from {} --start {} --initial project starts there\n", last,
-                 last, result.state.t);
+      const System as_run = in_formulation(system, result.summary.formulation);
+      write_configuration(as_run, result.state, last);
+      fmt::print(stderr, "The last good state is in {}; {}\n", last,
+                 how_to_start(fmt::format("--from {} --start {} --initial project", last, result.state.t),
+                              as_run, result.state));
     }
   }
   if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);

@@ -84,7 +84,8 @@ int static_command(StaticArguments& arguments) {
   }
   for (const std::string& warning : found.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (!arguments.out.empty() && !arguments.json)
-    fmt::print("The equilibrium is in {}; run --from {} starts there\n", arguments.out, arguments.out);
+    fmt::print("The equilibrium is in {}; {}\n", arguments.out,
+               how_to_start("run --from " + arguments.out, system, found.state));
   if (!shapes.empty() && !arguments.json) fmt::print("The shape is in {}\n", shapes);
   return kDone;
 }

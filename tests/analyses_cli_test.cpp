@@ -38,6 +38,33 @@ TEST(Static, FindsAnEquilibriumThatARunStartsFrom) {
   EXPECT_NEAR(sensors["force"][1].get<double>(), 2 * 9.81, 1e-6);
 }
 
+// Where a start would be refused, no start is promised; a body that is placed there in the model, as the hint says, rests where it is.
+TEST(Static, PromisesNoStartWhereTurnsAreLost) {
+  const TemporaryDirectory directory;
+  const auto wound = [&](const std::string& name, const std::string& orientation, const std::string& free) {
+    return directory.write(name, R"json({ "liedyn": 1,
+      "bodies": { "A": { "type": "rigid", "mass": 2, "inertia": [0.02, 0.2, 0.2], "orientation": { "rotation_vector": [0, )json" +
+                                     orientation + R"json(, 0] } } },
+      "joints": { "j": { "type": "revolute", "between": ["ground", "A"], "at": [0, 0, 0], "axis": [0, -1, 0] } },
+      "forces": { "s": { "type": "joint_spring", "joint": "j", "stiffness": 3, "damping": 0.5, "free": )json" +
+                                     free + R"json( } },
+      "simulation": { "end": 0.1, "step": 1e-3 } })json");
+  };
+  const std::string model = wound("wound.json", "0", "12"), rest = directory.file("rest.json");
+  const Outcome outcome = run_program({"static", model, "--out", rest});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("starts there")));
+  EXPECT_THAT(outcome.out, HasSubstr("a run cannot start there: 'forces.s' follows an angle"));
+  EXPECT_THAT(outcome.out, HasSubstr("place the bodies near this position in the model"));
+  EXPECT_EQ(run_program({"run", model, "--from", rest}).exit_code, 2);
+
+  const std::string near = wound("near.json", "-12", "0");
+  const Outcome again = run_program({"static", near, "--out", rest});
+  EXPECT_THAT(again.out, HasSubstr("starts there")) << again.err;
+  const Outcome run = run_program({"run", near, "--from", rest});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+}
+
 TEST(Static, NamesWhatNothingHolds) {
   const TemporaryDirectory directory;
   const std::string model = directory.write(

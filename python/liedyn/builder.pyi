@@ -1093,7 +1093,7 @@ class Builder(Document, Owner):
 
         joint: a joint, required. The joint it acts in.
         coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
-        effort: a number [N m or N], required. The torque or force on the second body, in the direction of the coordinate: a number or an expression of the time t, parameters, states and those sensors that are coordinates or velocities. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
+        effort: a number [N m or N], required. The torque or force on the second body, in the direction of the coordinate. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
 
         `joint` is an argument after the name, or given by its keyword.
         """
@@ -1170,7 +1170,7 @@ class Builder(Document, Owner):
     def clutch(self, name: str, *joints: JointLike, capacity: Number, law: str | None = 'smooth', smoothing: Number | None = None, deflection: Number | None = 0.001, damping_time: Number | None = 0, initial_bristle: Number | None = 0) -> Force:
         """Clutch between two shafts that turn in joints of their own.
 
-        joints: two joints, required. The joints of the two shafts: [first, second]. The slip is the rate of the second coordinate less that of the first.
+        joints: two joints, required. The joints of the two shafts: [first, second]; both coordinates are angles, or both displacements. The slip is the rate of the second coordinate less that of the first.
         law: one of smooth, stick, default "smooth". smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. stick: a bristle of the stiffness capacity/deflection holds it; its share of the capacity is the state NAME.bristle.
         capacity: a number [N or N m], required. Largest torque or force that it transmits; a negative value counts as 0. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         smoothing: a number [rad/s or m/s], optional. Slip at which the law smooth reaches 0.71 of the capacity; it must be given for this law.
@@ -1262,7 +1262,7 @@ class Builder(Document, Owner):
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
@@ -1289,7 +1289,7 @@ class Builder(Document, Owner):
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
@@ -1315,7 +1315,7 @@ class Builder(Document, Owner):
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
@@ -1340,7 +1340,7 @@ class Builder(Document, Owner):
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
@@ -1367,7 +1367,7 @@ class Builder(Document, Owner):
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
@@ -1393,7 +1393,7 @@ class Builder(Document, Owner):
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
@@ -1422,7 +1422,7 @@ class Builder(Document, Owner):
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
@@ -1451,7 +1451,7 @@ class Builder(Document, Owner):
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
@@ -1476,7 +1476,7 @@ class Builder(Document, Owner):
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
@@ -1500,7 +1500,7 @@ class Builder(Document, Owner):
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
@@ -1520,14 +1520,14 @@ class Builder(Document, Owner):
         points: 2 points [m], required. In the initial configuration, inertial axes: the centre of the bearing, and the centre of the journal. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axis: 3 numbers, required. Axis of the bearing and of the journal in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         clearance: a number [m], required. Radius of the bearing less that of the journal.
-        radius: a number [m], default 0. Radius of the journal, at which the friction acts.
+        radius: a number [m], default 0. Radius of the journal. The friction acts at this radius less half the penetration.
         length: a number [m], default 0. Length of the bearing: the journal touches at both ends, half of the stiffness each; 0: at one section.
         stiffness: a number [N/m^n], required. Stiffness k of the force k d^n of the penetration d.
         exponent: a number, default 1.5. Exponent n, at least 1: 1 is linear, 1.5 the contact of two spheres (Hertz).
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
         restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
         impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
-        friction: a number, default 0. Coefficient of friction while it slides.
+        friction: a number, default 0. Coefficient of friction while it slides. The friction acts in the middle of the penetration d, d/2 below the undeformed surfaces.
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.

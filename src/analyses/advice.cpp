@@ -74,8 +74,9 @@ class UnitAdvice {
       length(i);
       angles(bodies[i]);
     }
+    for (const Entry& joint : d_.entries(Section::Joints)) targets(joint);
     for (const Entry& force : d_.entries(Section::Forces)) {
-      stop(force);
+      targets(force);
       hydraulics(force);
       gains(force);
       ratios(force);
@@ -259,20 +260,25 @@ class UnitAdvice {
                        [&](const NumberExpression& e) { return e.number == number; });
   }
 
-  // Limits of a joint that turns.
-  void stop(const Entry& force) {
-    const int joint = force.kind->field("joint");
-    if (force.kind->field("lower") < 0 || joint < 0) return;
+  // Positions of the angle of a joint that turns: limits, targets, where springs are relaxed, and drives.
+  void targets(const Entry& entry) {
+    if (!uses_angle(entry)) return;
+    for (const char* name : {"lower", "upper", "target", "free", "motion"})
+      if (const int field = entry.kind->field(name); is_given(entry, field))
+        degrees(entry.fields[static_cast<std::size_t>(field)].first);
+  }
+  // Whether the entry acts on one joint, and on its angle; `auto` is the angle of a joint that has both.
+  bool uses_angle(const Entry& entry) const {
+    const int joint = entry.kind->field("joint"), choice = entry.kind->field("coordinate");
+    if (joint < 0 || choice < 0) return false;
     const std::string& name =
-        d_.words[static_cast<std::size_t>(force.fields[static_cast<std::size_t>(joint)].word)];
+        d_.words[static_cast<std::size_t>(entry.fields[static_cast<std::size_t>(joint)].word)];
     const std::vector<Entry>& joints = d_.entries(Section::Joints);
     const auto found =
-        std::find_if(joints.begin(), joints.end(), [&](const Entry& entry) { return entry.name == name; });
-    if (found == joints.end() || !found->kind->coordinates.angle || found->kind->coordinates.displacement)
-      return;
-    for (const char* limit : {"lower", "upper"})
-      if (const int field = force.kind->field(limit); is_given(force, field))
-        degrees(force.fields[static_cast<std::size_t>(field)].first);
+        std::find_if(joints.begin(), joints.end(), [&](const Entry& one) { return one.name == name; });
+    if (found == joints.end() || !found->kind->coordinates.angle) return false;
+    constexpr int kDisplacement = 2;
+    return Inputs<double>(d_, entry, params_, nullptr).choice(choice) != kDisplacement;
   }
 
   // Liquids have bulk moduli of 1e8 Pa and more, gases 1e5 Pa; hydraulics work with 1e6 Pa and more, pneumatics with 1e5 Pa.

@@ -189,6 +189,47 @@ TEST(UnitAdvice, RecognisesDegrees) {
   EXPECT_THAT(advice_for({.angle = 31.4}), IsEmpty());
 }
 
+// Targets of springs, actuators and drives are angles as limits are, where the joint turns.
+TEST(UnitAdvice, RecognisesDegreesInTargets) {
+  struct Case {
+    const char *joint, *type, *field, *coordinate;
+    bool is_angle;
+  };
+  const auto advice = [](const Case& c, double value, const std::string& expression = {}) {
+    ModelBuilder builder({0, 0, 0});
+    builder.parameter("p", value);
+    builder.body("arm", "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+    builder.joint("j", c.joint).set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 1, 0});
+    const bool drives = std::string_view(c.field) == "motion", stops = std::string_view(c.field) == "upper";
+    drives ? builder.joint("x", c.type) : builder.force("x", c.type);
+    builder.set("joint", std::string("j")).set("coordinate", std::string(c.coordinate));
+    if (std::string_view(c.field) == "target") builder.set("proportional", {1});
+    if (std::string_view(c.field) == "free" || stops) builder.set("stiffness", {1});
+    builder.set(c.field, {value});
+    if (!expression.empty()) builder.expression(c.field, 0, expression);
+    return unit_advice(make_system(builder.finish()));
+  };
+  for (const Case& c : {Case{"revolute", "joint_actuator", "target", "auto", true},
+                        {"revolute", "joint_spring", "free", "auto", true},
+                        {"revolute", "joint_stop", "upper", "auto", true},
+                        {"revolute", "prescribed_motion", "motion", "auto", true},
+                        {"cylindrical", "joint_spring", "free", "angle", true},
+                        {"cylindrical", "joint_spring", "free", "auto", true},
+                        {"cylindrical", "joint_spring", "free", "displacement", false},
+                        {"prismatic", "joint_actuator", "target", "auto", false},
+                        {"prismatic", "prescribed_motion", "motion", "auto", false}}) {
+    const std::string what = fmt::format("{} {}.{} {}", c.joint, c.type, c.field, c.coordinate);
+    if (c.is_angle)
+      EXPECT_THAT(advice(c, 45),
+                  ElementsAre(HasSubstr(fmt::format("x.{}: 45 rad is more than a turn", c.field))))
+          << what;
+    else
+      EXPECT_THAT(advice(c, 45), IsEmpty()) << what;
+    EXPECT_THAT(advice(c, 1.5), IsEmpty()) << what;
+    EXPECT_THAT(advice(c, 45, "p"), IsEmpty()) << what;
+  }
+}
+
 // A cube of 0.1 m that is drawn.
 std::vector<std::string> advice_for_cube(double mass, double inertia) {
   ModelBuilder builder({0, 0, -9.81});

@@ -238,6 +238,29 @@ TEST(Events, EndARunOfSimulate) {
               ::testing::Contains(::testing::HasSubstr("the event 'until' has ended the run")));
 }
 
+// At the end, or where no printed digit differs, nothing was cut off.
+TEST(Events, ThatStopARunAtItsEndAreNoWarning) {
+  ModelBuilder builder;
+  builder.body("ball", "point").set("mass", {1});
+  builder.sensor("place", "position").set("of", "ball");
+  builder.sensor("over", "event").set("when", "t >= 1").set("action", "stop");
+  const System system = make_system(builder.finish());
+  SimulateOptions options;
+  options.end = 1;
+  options.step = 0.01;
+  for (const auto& [end, warned] : {std::pair{1.0, false}, {1 + 1e-12, false}, {1.01, true}}) {
+    options.end = end;
+    const Result result = simulate(system, options);
+    EXPECT_TRUE(result.summary.completed);
+    EXPECT_EQ(std::ranges::any_of(result.summary.warnings,
+                                  [](const std::string& warning) {
+                                    return warning.find("has ended the run") != std::string::npos;
+                                  }),
+              warned)
+        << end;
+  }
+}
+
 TEST(Events, HaveNoDerivatives) {
   SensitivityOptions options;
   options.simulation.end = 0.1;
@@ -269,6 +292,8 @@ TEST(Events, ThatAreWrongAreRefusedWhenTheModelIsCompiled) {
   EXPECT_THAT(refused("e = 2*heigt"), ::testing::HasSubstr("heigt"));
   EXPECT_THAT(refused("e"), ::testing::HasSubstr("target = expression"));
   EXPECT_THAT(refused("f = 3"), ::testing::HasSubstr("f"));
+  EXPECT_THAT(refused("e = 9; initial.j = 3"),
+              ::testing::HasSubstr("'initial.j': the model has no such parameter"));
   EXPECT_THAT(refused("states.x = 3"), ::testing::HasSubstr("there is no state 'x'"));
   EXPECT_THAT(refused("e = 1", "place[2"), ::testing::HasSubstr("place[2"));
   EXPECT_THAT(refused("sensors.speed = 1"),
@@ -504,6 +529,21 @@ TEST(Events, DoNotSetVelocitiesThatJointsForbid) {
       Simulation simulation(make_system(description, formulation), options);
       EXPECT_THROW(simulation.advance_to(0.2), InputError) << formulation << " " << method;
     }
+}
+
+// A value that its number cannot have is refused like all others, with the event and the time.
+TEST(Events, NameThemselvesWhereTheySetWhatIsNotAllowed) {
+  ModelBuilder builder({0, 0, 0});
+  builder.body("b", "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+  builder.sensor("lost", "event").set("when", "t - 0.25").set("set", "bodies.b.mass = -1");
+  Simulation simulation = started(make_system(builder.finish()), "rk44", 0.01);
+  try {
+    simulation.advance_to(1);
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr(
+                                  "events.lost: bodies.b.mass: expected a number >= 0, got -1 at t = 0.25"));
+  }
 }
 
 // What no body has at the start, no body gets during a run.

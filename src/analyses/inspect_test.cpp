@@ -208,6 +208,37 @@ TEST(Inspect, FindsMistakesOfAllPhases) {
   EXPECT_THAT(with(false, false, true), ElementsAre("forces.bad", "forces.worse"));
 }
 
+// Numbers that an element refuses do not hide what is violated elsewhere, at the numbers and the time of this start.
+TEST(Inspect, FindsViolatedValuesBesideWrongNumbers) {
+  ModelBuilder b;
+  b.parameter("speed", 0);
+  b.body("arm", "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+  b.body("slide", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("velocity", {0, 0, 0});
+  b.expression("velocity", 0, "speed");
+  b.joint("h", "revolute").set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 1, 0});
+  b.joint("s", "prismatic").set("between", "ground", "slide").set("at", {0, 0, 0}).set("axis", {0, 1, 0});
+  b.force("stop", "joint_stop").set("joint", std::string("h")).set("stiffness", {10});
+  b.set("lower", {0}).set("restitution", {0.5});
+  const auto d = b.finish();
+  const auto paths = [&](double speed, const std::string& formulation, InitialPolicy policy) {
+    Params params(d);
+    params.set("speed", speed);
+    std::vector<std::string> out;
+    for (const Diagnostic& finding :
+         inspect(System(Model::compile(d, formulation), params), 0, policy).findings)
+      out.push_back(finding.path);
+    return out;
+  };
+  using testing::ElementsAre;
+  for (const std::string formulation : {"r3so3", "minimal"}) {
+    EXPECT_THAT(paths(0, formulation, InitialPolicy::Check), ElementsAre("forces.stop")) << formulation;
+    EXPECT_THAT(paths(1, formulation, InitialPolicy::Check),
+                testing::UnorderedElementsAre("forces.stop", testing::HasSubstr("joints.s: ")))
+        << formulation;
+    EXPECT_THAT(paths(1, formulation, InitialPolicy::Project), ElementsAre("forces.stop")) << formulation;
+  }
+}
+
 TEST(Inspect, ShowsAResidualThatIsNotANumber) {
   ModelBuilder builder;
   builder.body("arm", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {1, 0, 0});

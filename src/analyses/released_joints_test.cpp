@@ -264,6 +264,33 @@ TEST(ReleasedJoints, ARopeBecomesTaut) {
     }
 }
 
+// Slack at the start: refused with the length of later, with a hint that can be followed.
+TEST(ReleasedJoints, ARopeMayBeShorterAtTheStart) {
+  const auto rope = [](double length, const std::string& set) {
+    ModelBuilder builder({0, 0, -kGravity});
+    builder.body("ball", "point").set("mass", {2}).set("position", {0, 0, -0.5});
+    builder.joint("rope", "distance").set("between", "ground", "ball").set("length", {length});
+    builder.set("points", {0, 0, 0, 0, 0, -0.5});
+    builder.sensor("place", "position").set("of", "ball");
+    builder.sensor("slack", "sample").set("value", "0").set("into", "joints.rope").set("every", {1000});
+    builder.sensor("taut", "event").set("when", "place[2] < -1").set("set", set);
+    return make_system(builder.finish());
+  };
+  try {
+    run_of(rope(1, "joints.rope = 1"), "rk44", 1e-3);
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("give `length` the distance that the points have there, and let the event "
+                                   "set it: \"set\": \"joints.rope.length = ...; joints.rope = 1\""));
+  }
+  Simulation simulation = run_of(rope(0.5, "joints.rope.length = 1; joints.rope = 1"), "rk44", 1e-3);
+  simulation.advance_to(1);
+  EXPECT_TRUE(simulation.released_joints().empty());
+  EXPECT_NEAR(simulation.sensor("place")[2], -1, 1e-9);
+  EXPECT_NEAR(simulation.events().front().t, std::sqrt(2 * 0.5 / kGravity), 1e-9);
+}
+
 // Held, the rope keeps the expression of its event at zero, which is crossed by round-off or by what the method leaves of the constraint: no event.
 TEST(ReleasedJoints, ARopeThatIsHeldBecomesTautNoMore) {
   ModelBuilder builder({0, 0, -kGravity});

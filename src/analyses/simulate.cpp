@@ -231,9 +231,10 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   s.warnings = simulation.warnings();
   if (output.companion != nullptr)
     for (std::string& warning : output.companion->warnings()) s.warnings.push_back(std::move(warning));
-  if (!simulation.stopped_by().empty())
-    s.warnings.push_back(fmt::format("the event '{}' has ended the run at t = {:.9g}, before {:.9g}",
-                                     simulation.stopped_by(), state.t, options.end));
+  const std::string last = fmt::format("{:.9g}", state.t), end = fmt::format("{:.9g}", options.end);
+  if (!simulation.stopped_by().empty() && last != end)
+    s.warnings.push_back(fmt::format("the event '{}' has ended the run at t = {}, before {}",
+                                     simulation.stopped_by(), last, end));
   if (!s.adaptive && options.step > (1 + 1e-9) * (options.end - options.start))
     s.warnings.push_back(
         fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",

@@ -162,6 +162,7 @@ struct Simulation::Parts {
     if (has_events(system.model())) events = std::make_unique<Events>(system, options.start, options.step);
   }
   void apply(const std::vector<Events::Change>& changes);
+  void set_by_event(int number, double value, const std::string& path);
   bool switch_joint(int joint, double value, const std::string& path);
   bool heed(Simulation& simulation);
   void check_end() const;
@@ -450,7 +451,7 @@ void Simulation::Parts::apply(const std::vector<Events::Change>& changes) {
       throw InputError(path,
                        fmt::format("expected a finite value at t = {:.9g}, got {}", state.t, change.value));
     switch (target.of) {
-      case Events::Target::Of::Parameter: set_inputs({{target.index, change.value}}, path); break;
+      case Events::Target::Of::Parameter: set_by_event(target.index, change.value, path); break;
       case Events::Target::Of::StateValue:
         state.v[static_cast<std::size_t>(target.index)] = change.value;
         jumps = true;
@@ -468,6 +469,15 @@ void Simulation::Parts::apply(const std::vector<Events::Change>& changes) {
                                               state.t, events->name(changes.front().entry)));
   shorten_multipliers(system, state, driver->released(), plain_work());
   driver->restart();
+}
+
+// What is wrong with the value alone names only the number: here the event and the time go with it.
+void Simulation::Parts::set_by_event(int number, double value, const std::string& path) try {
+  set_inputs({{number, value}}, path);
+} catch (const InputError& error) {
+  const Diagnostic& found = error.diagnostics().front();
+  if (found.path == path) throw;
+  throw InputError(path, fmt::format("{} at t = {:.9g}", found.message, state.t), found.hint);
 }
 
 // 0 releases a joint, 1 engages it. False: it is so already.

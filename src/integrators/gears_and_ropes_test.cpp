@@ -584,10 +584,13 @@ TEST(Belt, SaysWhatIsWrong) {
   expect_part(belt("three_bearing", 0.1, 0.1, "open"), "expected joints with the same first body");
   expect_part(belt("skew_bearing", 0.1, 0.1, "open"),
               "expected parallel axes, got axes at an angle of 0.7854 rad");
-  expect_part(belt("two_bearing", 0.5, 0.1, "open"),
-              "the axes are 0.3 m apart, expected more than 0.4 m, the difference of the radii");
-  expect_part(belt("two_bearing", 0.2, 0.15, "crossed"), "expected more than 0.35 m, the sum of the radii");
-  EXPECT_EQ(belt("two_bearing", 0.2, 0.15, "open"), "");
+  // Both pulleys are in one plane.
+  for (const char* route : {"open", "crossed"}) {
+    expect_part(belt("two_bearing", 0.5, 0.1, route),
+                "the axes are 0.3 m apart, expected more than 0.6 m, the sum of the radii");
+    expect_part(belt("two_bearing", 0.2, 0.15, route), "expected more than 0.35 m, the sum of the radii");
+    EXPECT_EQ(belt("two_bearing", 0.15, 0.1, route), "");
+  }
 }
 
 // ---- rope

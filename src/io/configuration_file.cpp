@@ -300,8 +300,8 @@ std::vector<Effect> effects(const System& system, const State& state, Work& work
 }
 
 // What acts on angles beyond half a turn, by itself or by a sensor: a start from this configuration counts angles from -pi to pi, and has other forces.
-Json wound_forces(const System& system, const State& state) {
-  Json out = Json::array();
+std::vector<std::string> wound_forces(const System& system, const State& state) {
+  std::vector<std::string> out;
   if (state.angles.empty()) return out;
   State start = state;
   std::fill(start.angles.begin(), start.angles.end(), 0.0);
@@ -329,7 +329,22 @@ Json wound_forces(const System& system, const State& state) {
   return out;
 }
 
+std::string refusal_of_wound(std::string_view force) {
+  return fmt::format(
+      "'{}' follows an angle beyond half a turn, and a start counts angles from -pi to pi: it would differ",
+      force);
+}
+// A `zero` cannot take off more than half a turn, and files of configurations hold no turns.
+constexpr const char* kWoundHint =
+    "place the bodies near this position in the model and count angles (free, target, lower, upper) from "
+    "there; only checkpoints of runs keep full turns (--resume)";
+
 }  // namespace
+
+std::string why_no_start(const System& system, const State& state) {
+  const std::vector<std::string> wound = wound_forces(system, state);
+  return wound.empty() ? "" : fmt::format("{} (hint: {})", refusal_of_wound(wound.front()), kWoundHint);
+}
 
 std::string configuration_json(const System& system, const State& state) {
   const Model& model = system.model();
@@ -366,7 +381,8 @@ std::string configuration_json(const System& system, const State& state) {
   Json json = {
       {"liedyn", version()}, {"model", model.description().name}, {"time", state.t}, {"bodies", bodies}};
   if (!states.empty()) json["states"] = states;
-  if (const Json wound = wound_forces(system, state); !wound.empty()) json["wound"] = wound;
+  if (const std::vector<std::string> wound = wound_forces(system, state); !wound.empty())
+    json["wound"] = wound;
   json["sensors"] = sensors;
   return json.dump(2);
 }
@@ -421,12 +437,8 @@ Configuration read_configuration_text(const std::string& text, const std::string
   if (const JsonValue wound = object ? document.root().find("wound") : JsonValue();
       wound && wound.is(JsonType::Array))
     for (const JsonValue force : wound)
-      reader.finding(
-          wound.line(), "wound",
-          fmt::format("'{}' follows an angle beyond half a turn, and a start counts angles from -pi "
-                      "to pi: it would differ",
-                      force.is(JsonType::String) ? excerpt(force.text()) : ""),
-          "give its joint a \"zero\" near this angle, or go on from a checkpoint (--resume)");
+      reader.finding(wound.line(), "wound",
+                     refusal_of_wound(force.is(JsonType::String) ? excerpt(force.text()) : ""), kWoundHint);
   if (!reader.findings.empty() && !bodies && !states && !joints) throw InputError(reader.findings);
   if (bodies ? !bodies.is(JsonType::Object) : !states && !joints) {
     reader.finding(document.root().line(), "bodies", "expected an object with the bodies' names as keys");

@@ -14,6 +14,8 @@ namespace liedyn {
 
 // With accelerations and the sensors' values for the reader; read_configuration takes only positions and velocities.
 std::string configuration_json(const System& system, const State& state);
+// Why read_configuration refuses what configuration_json writes of this state, with a hint. Empty: a run can start from it.
+std::string why_no_start(const System& system, const State& state);
 void check_configuration_output(const std::string& file);  // both throw InputError
 void write_configuration(const System& system, const State& state, const std::string& file);
 

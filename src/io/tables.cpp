@@ -144,7 +144,11 @@ std::size_t closing(std::string_view text, std::size_t open, int& arguments) {
   arguments = 1;
   for (std::size_t i = open; i < text.size(); ++i) {
     if (text[i] == '(') ++depth;
-    if (text[i] == ')' && --depth == 0) return i;
+    if (text[i] == ')' && --depth == 0) {
+      if (text.substr(open + 1, i - open - 1).find_first_not_of(" \t\n\r") == std::string_view::npos)
+        arguments = 0;
+      return i;
+    }
     if (text[i] == ',' && depth == 1) ++arguments;
   }
   return std::string_view::npos;

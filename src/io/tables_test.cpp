@@ -114,6 +114,20 @@ TEST(Tables, NameWhatIsWrong) {
   EXPECT_NE(mistake_of(R"({"a": {}})").find("expected \"points\""), std::string::npos);
   EXPECT_NE(mistake_of(R"({"a": {"x": [0, 1], "y": [0, 1], "values": [[1, 2]]}})").find("expected 2 rows"),
             std::string::npos);
+  const Tables tables = tables_of(R"({"l": {"points": [[0, 0], [1, 1]]},
+                                      "s": {"x": [0, 1], "y": [0, 1], "values": [[1, 2], [3, 4]]}})");
+  const auto mistake_in = [&](const std::string& expression) -> std::string {
+    try {
+      tables.written_out(expression);
+      return "";
+    } catch (const TableError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(mistake_in("l(0.5) + s(0, 1)"), "");
+  EXPECT_NE(mistake_in("l()").find("the table 'l' takes 1 argument, got 0"), std::string::npos);
+  EXPECT_NE(mistake_in("1 + s( )").find("the table 's' takes 2 arguments, got 0"), std::string::npos);
+  EXPECT_NE(mistake_in("l(0, 1)").find("the table 'l' takes 1 argument, got 2"), std::string::npos);
   EXPECT_NE(mistake_of(R"({"2a": {"points": [[0, 1], [1, 2]]}})").find("expected a name"), std::string::npos);
 }
 

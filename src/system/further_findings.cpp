@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "liedyn/model/flexible/kinds.h"
+#include "liedyn/model/forces/signal_force.h"
 #include "liedyn/system/initial.h"
 
 namespace liedyn {
@@ -228,6 +229,8 @@ class SoundPart {
             depends = depends || !is_there(section, field.type, d_.words[at(word + k)]);
           if (field.holds_expression) depends = any_name_may_be_bad_ || names_bad(d_.words[at(word)]);
         }
+        for (const NumberExpression* signal : signals_of(d_, entry))
+          depends = depends || any_name_may_be_bad_ || names_bad(signal->text);
         if (depends) any = drop(section, i);
       }
     }
@@ -312,19 +315,24 @@ std::vector<Diagnostic> with_further_findings(Description description, std::vect
   return known;
 }
 
+std::vector<Diagnostic> with_later_findings(const Description& description, const Params& params,
+                                            std::vector<Diagnostic> known) {
+  // Expressions that gave the numbers are left out, those of t alone are still needed.
+  Description set = description;
+  set.numbers = params.values();
+  std::erase_if(set.expressions, [&](const NumberExpression& e) {
+    return std::none_of(params.timed().begin(), params.timed().end(),
+                        [&](const Params::Bound& b) { return b.number == e.number; });
+  });
+  return with_further_findings(std::move(set), std::move(known));
+}
+
 std::shared_ptr<const Model> compile_model(const std::shared_ptr<const Description>& description,
                                            const Params& params, const std::string& formulation) {
   try {
     return Model::compile(description, formulation);
   } catch (const InputError& error) {
-    // With the numbers as they are set: expressions that gave them are left out, those of t alone are still needed.
-    Description set = *description;
-    set.numbers = params.values();
-    std::erase_if(set.expressions, [&](const NumberExpression& e) {
-      return std::none_of(params.timed().begin(), params.timed().end(),
-                          [&](const Params::Bound& b) { return b.number == e.number; });
-    });
-    throw InputError(with_further_findings(std::move(set), error.diagnostics()));
+    throw InputError(with_later_findings(*description, params, error.diagnostics()));
   }
 }
 

@@ -16,6 +16,10 @@ namespace liedyn {
 // `known`, and what later phases find in the rest of the model; by line. The description need not be complete: that of a builder whose finish() has thrown will do.
 std::vector<Diagnostic> with_further_findings(Description description, std::vector<Diagnostic> known);
 
+// The same with the numbers as they are set.
+std::vector<Diagnostic> with_later_findings(const Description& description, const Params& params,
+                                            std::vector<Diagnostic> known);
+
 // Model::compile for a model as its users wrote it and set its numbers: throws InputError with the findings of later phases too. `formulation` empty: the description's
 // own.
 std::shared_ptr<const Model> compile_model(const std::shared_ptr<const Description>& description,

@@ -11,7 +11,9 @@
 #include "liedyn/base/largest.h"
 #include "liedyn/model/joints/axis_joint.h"
 #include "liedyn/model/nodes/stage.h"
+#include "liedyn/model/sensors/events.h"
 #include "liedyn/system/assembly.h"
+#include "liedyn/system/further_findings.h"
 #include "liedyn/system/node_components.h"
 #include "liedyn/system/projection.h"
 #include "liedyn/system/redundancy.h"
@@ -184,6 +186,18 @@ std::vector<Diagnostic> violations(const System& system, const State& state,
                                    double tolerance, const std::string& what, const std::string& hint) {
   constexpr std::size_t kMost = 20;
   const Model& model = system.model();
+  const std::vector<std::string> switched = switched_joints(model.description());
+  // A rope that is to become taut later: all joints are engaged at the start.
+  const auto is_slack_rope = [&](const Entry& joint) {
+    return what == "positions" && joint.kind->type == "distance" &&
+           std::find(switched.begin(), switched.end(), joint.name) != switched.end();
+  };
+  const auto rope_hint = [](const Entry& joint) {
+    return fmt::format(
+        "joints are engaged at the start: give `length` the distance that the points have there, and let the "
+        "event set it: \"set\": \"joints.{0}.length = ...; joints.{0} = 1\"",
+        joint.name);
+  };
   std::vector<Diagnostic> out;
   for (std::size_t i = 0; i < residual.size(); ++i) {
     if (std::abs(residual[i]) <= tolerance * scales[i]) continue;
@@ -196,7 +210,9 @@ std::vector<Diagnostic> violations(const System& system, const State& state,
     out.push_back({model.description().file, model.joint_of(row).line, model.row_name(row),
                    fmt::format("the initial {} violate this constraint by {:.3g}{}", what, residual[i],
                                redundant ? ": it contradicts others that hold the same direction" : ""),
-                   out.empty() ? hint : ""});
+                   is_slack_rope(model.joint_of(row)) ? rope_hint(model.joint_of(row))
+                   : out.empty()                      ? hint
+                                                      : ""});
   }
   return out;
 }
@@ -546,12 +562,23 @@ State found_in_absolute_coordinates(const System& system, Work& work, const Find
 // Positions that hold, and velocities that go with them.
 State consistent_motion(const System& system, double t, const InitialOptions& options, Work& work);
 
+// The numbers are wrong: what they do not concern is looked at all the same, unless the positions and velocities come from elsewhere.
+std::vector<Diagnostic> with_findings_at_start(const System& system, double t, const InitialOptions& options,
+                                               std::vector<Diagnostic> findings) {
+  if (options.given != nullptr) return findings;
+  Description start = system.model().description();
+  start.simulation.start = t;
+  start.simulation.initial = options.policy == InitialPolicy::Project ? "project" : "check";
+  start.simulation.formulation = system.model().formulation();
+  return with_later_findings(start, system.params(), std::move(findings));
+}
+
 // In absolute coordinates: what is violated goes to the findings.
 State found_positions(const System& system, double t, const InitialOptions& options, Work& work,
                       std::vector<Diagnostic>& findings) {
   const Model& model = system.model();
   findings = check_numbers(model, system.params().values().data());
-  if (!findings.empty()) throw InputError(findings);
+  if (!findings.empty()) throw InputError(with_findings_at_start(system, t, options, std::move(findings)));
 
   const Initial initial = typed_values(system, options.given);
   State state = system.empty_state();

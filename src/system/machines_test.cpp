@@ -148,5 +148,33 @@ TEST(Machines, HaveStatesByTheirNames) {
   EXPECT_EQ(initial.v[static_cast<std::size_t>(model->first_state()) + 1], 0.9);
 }
 
+// A slip is a difference of two rates of one unit.
+TEST(Machines, ClutchesCoupleTwoAnglesOrTwoDisplacements) {
+  const auto complaint_about = [](const std::string& first, const std::string& second) {
+    ModelBuilder builder({0, 0, 0});
+    for (const std::string name : {"a", "b"}) {
+      builder.body(name, "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+      builder.joint("joint_" + name, name == "a" ? first : second).set("between", "ground", name);
+      builder.set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+    }
+    builder.force("c", "clutch").set("joints", "joint_a", "joint_b");
+    builder.set("capacity", {1}).set("smoothing", {0.1});
+    const auto description = builder.finish();
+    const std::vector<Diagnostic> found =
+        check_numbers(*Model::compile(description), description->numbers.data());
+    return found.empty() ? std::string() : to_string(found.front());
+  };
+  EXPECT_EQ(complaint_about("revolute", "revolute"), "");
+  EXPECT_EQ(complaint_about("revolute", "cylindrical"), "");
+  EXPECT_EQ(complaint_about("prismatic", "prismatic"), "");
+  EXPECT_NE(complaint_about("revolute", "prismatic")
+                .find("forces.c: joints: expected two angles or two displacements, got an angle of "
+                      "'joint_a' and a displacement of 'joint_b'"),
+            std::string::npos)
+      << complaint_about("revolute", "prismatic");
+  EXPECT_NE(complaint_about("prismatic", "revolute").find("got a displacement of 'joint_a'"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace liedyn

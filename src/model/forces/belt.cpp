@@ -30,7 +30,7 @@ struct Plane {
     r[0] = in.number(kFirstRadius);
     r[1] = in.choice(kRoute) == 0 ? in.number(kSecondRadius) : S(-in.number(kSecondRadius));
     sine = (r[0] - r[1]) / distance;
-    // No strand leads from a pulley that encloses the other, which check() reports.
+    // No strand leads from a pulley into the other, which check() reports.
     if (sine * sine < S(1))
       cosine = sqrt(1 - sine * sine);
     else
@@ -84,10 +84,11 @@ void Belt::check(const Inputs<double>& in, std::string& message, std::string& hi
     return;
   }
   const Plane<double> plane(in, p);
-  if (const double least = std::abs(plane.r[0] - plane.r[1]); !(plane.distance > least)) {
-    message = fmt::format("the axes are {:g} m apart, expected more than {:g} m, the {} of the radii",
-                          plane.distance, least, in.choice(kRoute) == 0 ? "difference" : "sum");
-    hint = "no strand leads from one pulley to the other";
+  // Both pulleys are in the plane of the belt.
+  if (const double least = std::abs(plane.r[0]) + std::abs(plane.r[1]); !(plane.distance > least)) {
+    message = fmt::format("the axes are {:g} m apart, expected more than {:g} m, the sum of the radii",
+                          plane.distance, least);
+    hint = "the pulleys would overlap: give smaller radii, or move the axes apart";
   }
 }
 

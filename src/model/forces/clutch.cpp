@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+
 namespace liedyn {
 namespace {
 
@@ -77,6 +79,19 @@ void Clutch<Coordinate, Sticks>::derive(const Inputs<S>& in, S* n) {
 
 template <class Coordinate, bool Sticks>
 void Clutch<Coordinate, Sticks>::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+  if constexpr (std::is_same_v<Coordinate, DifferenceOfJoints>) {
+    const Entry &first = in.joint(0).entry(), &second = in.joint(1).entry();
+    const auto turns = [](const Entry& joint) { return joint.kind->coordinates.angle; };
+    const auto quantity = [&](const Entry& joint) { return turns(joint) ? "an angle" : "a displacement"; };
+    if (turns(first) != turns(second)) {
+      message = fmt::format(
+          "joints: expected two angles or two displacements, got {} of '{}' and {} of '{}': they have no "
+          "common slip",
+          quantity(first), first.name, quantity(second), second.name);
+      hint = "drive the slider by a shaft (joints of type gear or screw), and put the clutch between shafts";
+      return;
+    }
+  }
   const ClutchFields f(in.kind());
   if (!Sticks && !in.stored(f.smoothing)) {
     message = "smoothing: missing: the slip below which the torque falls to 0";
@@ -93,8 +108,8 @@ ListedKind clutch() {
       {.name = "joints",
        .type = FieldType::Joints,
        .unit = "",
-       .summary = "The joints of the two shafts: [first, second]. The slip is the rate of the "
-                  "second coordinate less that of the first.",
+       .summary = "The joints of the two shafts: [first, second]; both coordinates are angles, or both "
+                  "displacements. The slip is the rate of the second coordinate less that of the first.",
        .required = true,
        .index = 0}};
   for (Field& field : law_fields(1)) fields.push_back(std::move(field));

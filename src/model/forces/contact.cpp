@@ -159,7 +159,8 @@ void BearingShape::check(const Inputs<double>& in, int first, std::string& messa
 
 std::vector<Field> JournalShape::shape_fields(int) {
   return {required_length("clearance", "Radius of the bearing less that of the journal.", Range::Positive),
-          optional_length("radius", "Radius of the journal, at which the friction acts."),
+          optional_length(
+              "radius", "Radius of the journal. The friction acts at this radius less half the penetration."),
           optional_length("length",
                           "Length of the bearing: the journal touches at both ends, half of the stiffness "
                           "each; 0: at one section.")};

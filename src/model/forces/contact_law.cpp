@@ -76,7 +76,10 @@ std::vector<Field> normal_fields(double exponent, const ContactUnits& units) {
 
 std::vector<Field> friction_fields() {
   return {
-      number("friction", "", "Coefficient of friction while it slides.", {0}, Range::NonNegative),
+      number("friction", "",
+             "Coefficient of friction while it slides. The friction acts in the middle of the penetration d, "
+             "d/2 below the undeformed surfaces.",
+             {0}, Range::NonNegative),
       number("static_friction", "", "Coefficient near rest; the same if not given.", {}, Range::NonNegative),
       number("smoothing", "m/s",
              "Sliding speed below which the friction falls smoothly to 0; required with `friction`.", {},

@@ -94,7 +94,12 @@ void check_target(SensorConnection& c, const std::string& target) {
   try {
     find_target(c.d, target);
   } catch (const InputError& error) {
-    for (const Diagnostic& found : error.diagnostics()) c.refuse(found.message, found.hint);
+    // There may be several targets: what quotes no name does not say which of them is wrong.
+    for (const Diagnostic& found : error.diagnostics()) {
+      const bool is_named = found.message.find('\'') != std::string::npos;
+      c.refuse(is_named ? found.message : fmt::format("'{}': {}", excerpt(target), found.message),
+               found.hint);
+    }
   }
 }
 
