@@ -1,6 +1,11 @@
 # The pages of the 3D view and of studies: viewer/ (TypeScript, built by npm) becomes one file each, share/liedyn/viewer.html and study.html, here as in an installation, so that users need no node.
 # It is built in a copy below the build directory, so that the sources stay clean.
-option(LIEDYN_VIEWER "Build the page of the 3D view; needs node and npm" ${PROJECT_IS_TOP_LEVEL})
+# The page is the same for all architectures: a build for another one does without unless it is asked for.
+set(viewer_default ${PROJECT_IS_TOP_LEVEL})
+if(CMAKE_CROSSCOMPILING)
+  set(viewer_default OFF)
+endif()
+option(LIEDYN_VIEWER "Build the page of the 3D view; needs node and npm" ${viewer_default})
 set(viewer_source ${PROJECT_SOURCE_DIR}/viewer)
 if(NOT LIEDYN_VIEWER OR NOT EXISTS ${viewer_source}/package.json)
   add_custom_target(liedyn_viewer)

@@ -171,7 +171,7 @@ def work_ratio(table: Mapping[Kind, Series], other: Kind) -> tuple[float, int]:
     reasons={
         "explicit": "with equal steps it is 9 times, as in the paper. With step control and equal tolerances Cardan angles take 6.2 times as many steps "
         "(over 1 s 177 294 instead of 28 448 at rtol = 1e-6, 349 636 instead of 56 423 at 1e-6/2^5), each of which costs 1.0 to 1.1 times as much: "
-        "the ratio of the times is at the bound of 6.7, beyond it on one processor and below on another"
+        "the ratio of the times was 6.3 in one run and 8.0 in another, around the bound of 6.7"
     },
 )
 def fig13(page: Page) -> None:
