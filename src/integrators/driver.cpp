@@ -276,6 +276,7 @@ void Driver::give_output() {
     const double t = begin_ + static_cast<double>(outputs_ + 1) * options_.spacing;
     if (t > state_.t + slack) break;
     ++outputs_;
+    before_collapse_.reset();  // what was shown is not undone
     if (t >= state_.t - slack) {
       system_.continue_sensors(next_.angles, state_, work_);
       options_.output(state_);
@@ -545,6 +546,7 @@ bool Driver::advance_to(double t, const Observer& observer) {
 }
 
 void Driver::follow_jump(const std::vector<double>& vdot_before) {
+  before_collapse_.reset();
   limit_.reset();  // functions of time may have changed as well
   ranges_.reset();
   if (!started_) return;
@@ -553,6 +555,7 @@ void Driver::follow_jump(const std::vector<double>& vdot_before) {
 }
 
 void Driver::restart() {
+  before_collapse_.reset();  // what happened since is not undone
   limit_.reset();
   ranges_.reset();
   if (!started_) return;
