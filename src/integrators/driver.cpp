@@ -430,7 +430,7 @@ void Driver::leave_collapse() {
 bool Driver::adaptive_steps_to(double end, const Observer& observer) {
   // An error of h^order: the step that would just meet the tolerance, with a margin, and within limits to
   // how fast it may change. Small changes are not worth the work that they cost.
-  constexpr double kMargin = 0.9, kLeastFactor = 0.2, kMostFactor = 2, kWorthwhile = 1.1,
+  constexpr double kMargin = 0.9, kHalfMargin = 0.95, kLeastFactor = 0.2, kMostFactor = 2, kWorthwhile = 1.1,
                    kAfterFailure = 0.25;
   constexpr double kSlack = 1e-6;
   constexpr int kPieces = 8, kMostThrows = 10;
@@ -442,12 +442,13 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
   bool completed = true;
   int throws = 0;  // in a row
   while (state_.t < end) {
-    // The way to a time that must be met is divided evenly: a step that is cut short would leave errors of the steps before it, divided by
-    // its own length, in accelerations and multipliers.
+    // The way to a time that must be met is divided evenly, and steps do not grow on it: one that is cut short would leave errors of the steps
+    // before it, divided by its own length, in accelerations and multipliers. Half of the margin is given for one step less.
     const double left = end - state_.t, ahead = std::min(2 * h, left);
     double stop = limit_->longest(state_.t, ahead);
     if (stop == ahead) stop = left <= kPieces * h ? left : 0;
-    const double planned = stop > 0 ? stop / std::max(1.0, std::ceil(stop / h - kSlack)) : h,
+    const double reach = control.remembers_errors ? h / kHalfMargin : h;
+    const double planned = stop > 0 ? stop / std::max(1.0, std::ceil(stop / reach - kSlack)) : h,
                  now = contacts_->longest(planned);
     const bool last = now >= (1 - 1e-9) * left;
     if (range_end_ && range_end_->t <= end && ends_before(*range_end_, now)) {
@@ -502,7 +503,7 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     completed = accept(step_end, now, done, observer);
     if (!completed && !report_.interrupted) break;
     // What has just been refused is not tried again at once.
-    if (rejected_) factor = std::min(factor, 1.0);
+    if (rejected_ || (stop > 0 && control.remembers_errors)) factor = std::min(factor, 1.0);
     rejected_ = false;
     // A step that was cut to end at a touch says little about the next one.
     const double proposed = factor < 1 || factor > kWorthwhile ? now * factor : now;

@@ -22,7 +22,9 @@ class Tolerances {
 
   bool adaptive() const { return adaptive_; }
   // `order`: of the step, in the estimate.
-  StepControl control(int order) const { return {adaptive_, order, max_step_}; }
+  StepControl control(int order, bool remembers_errors = true) const {
+    return {adaptive_, order, max_step_, remembers_errors};
+  }
   // The lengths of the mechanisms, at the start of a run.
   void measure(const System& system, const State& state, Work& work);
   void measure(const VariedSystem&, const VariedState&, const VariedWork&) {}  // it takes given steps
