@@ -47,7 +47,7 @@ def record(program: str, folder: pathlib.Path, models: list[str], integrators: l
         out = folder / model / f"{integrator}.csv"
         out.parent.mkdir(parents=True, exist_ok=True)
         out.unlink(missing_ok=True)
-        command = [program, "run", model, "--integrator", f"{integrator},adaptive=false" if model_is_adaptive(model) else integrator]
+        command = [program, "run", model, "--integrator", integrator]
         command += ["--step", repr(step), "--end", repr(STEPS * step), "--threads", "1", "--out", str(out)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
@@ -66,11 +66,6 @@ def record(program: str, folder: pathlib.Path, models: list[str], integrators: l
         for number, message in enumerate(pool.map(one, cases), 1):
             if message or number % 50 == 0:
                 print(f"{number} of {len(cases)}  {message}", flush=True)
-
-
-def model_is_adaptive(model: str) -> bool:
-    settings = json.loads((MODELS / model / "model.json").read_text(encoding="utf-8"))["simulation"]
-    return "adaptive=true" in settings.get("integrator", "")
 
 
 # ---- table ---------------------------------------------------------------------------------------------------------
