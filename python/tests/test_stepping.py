@@ -366,9 +366,9 @@ def test_a_relay_switches_a_force():
 def test_checkpoints_of_another_layout_are_refused():
     sim = ld.Model(ball()).simulation()
     checkpoint = sim.save()
-    assert checkpoint.startswith(b"liedyn checkpoint 6\n")
-    with pytest.raises(ld.InputError, match="expected the layout 6, got the layout 1"):
-        sim.restore(checkpoint.replace(b"checkpoint 6", b"checkpoint 1", 1))
+    assert checkpoint.startswith(b"liedyn checkpoint 7\n")
+    with pytest.raises(ld.InputError, match="expected the layout 7, got the layout 1"):
+        sim.restore(checkpoint.replace(b"checkpoint 7", b"checkpoint 1", 1))
 
 
 def test_real_time():

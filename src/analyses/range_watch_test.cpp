@@ -54,7 +54,7 @@ TEST(RangeWatch, StopsRunsOfEveryMethodSoon) {
       if (adaptive || speed == 0) {
         EXPECT_THAT(result.summary.failure,
                     ::testing::HasSubstr("'joints.rope.length': expected a positive number, got 0"));
-        EXPECT_GT(result.summary.end, 1.9);
+        EXPECT_GT(result.summary.end, adaptive ? 1.7 : 1.9);  // adaptive steps may be a tenth of the run long
       }
     }
 }

@@ -42,7 +42,7 @@ System in_chosen_formulation(System system, const SimulateOptions& options) {
 }
 
 constexpr std::string_view kAnyMagic = "liedyn checkpoint ";
-constexpr int kLayout = 6;
+constexpr int kLayout = 7;
 std::string magic() { return fmt::format("{}{}\n", kAnyMagic, kLayout); }
 
 // Initial values of bodies, beams, flexible bodies, states, and of the states of forces.

@@ -439,11 +439,16 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
   const double exponent = -1.0 / control.order;
   const double longest = control.max_step > 0 ? control.max_step : kMostOfRun * span;
   double& h = step_;
+  if (end != way_end_) {
+    way_begin_ = state_.t;
+    way_end_ = end;
+  }
   bool completed = true;
   int throws = 0;  // in a row
   while (state_.t < end) {
-    // The way to a time that must be met is divided evenly, and steps do not grow on it: one that is cut short would leave errors of the steps
-    // before it, divided by its own length, in accelerations and multipliers. Half of the margin is given for one step less.
+    // The end of the way to a time that must be met is divided evenly, and steps do not grow there: one that is cut short would leave errors of the
+    // steps before it, divided by its own length, in accelerations and multipliers. Half of the margin is given for one step less. On a way of few
+    // steps they may grow all the same.
     const double left = end - state_.t, ahead = std::min(2 * h, left);
     double stop = limit_->longest(state_.t, ahead);
     if (stop == ahead) stop = left <= kPieces * h ? left : 0;
@@ -503,7 +508,8 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     completed = accept(step_end, now, done, observer);
     if (!completed && !report_.interrupted) break;
     // What has just been refused is not tried again at once.
-    if (rejected_ || (stop > 0 && control.remembers_errors)) factor = std::min(factor, 1.0);
+    const bool keeps = stop == left && control.remembers_errors && end - way_begin_ > 2 * kPieces * h;
+    if (rejected_ || keeps) factor = std::min(factor, 1.0);
     rejected_ = false;
     // A step that was cut to end at a touch says little about the next one.
     const double proposed = factor < 1 || factor > kWorthwhile ? now * factor : now;
@@ -581,8 +587,8 @@ void Driver::fail(std::string failure) {
 
 void Driver::archive(Archive& a) {
   bool looks_ahead = limit_.has_value();
-  a(started_, begin_, outputs_, grid_, off_grid_, restarts_, step_, rejected_, looks_ahead, window_begin_,
-    window_end_);
+  a(started_, begin_, outputs_, grid_, off_grid_, restarts_, step_, way_begin_, way_end_, rejected_,
+    looks_ahead, window_begin_, window_end_);
   a(report_.step, report_.least_step, report_.largest_step, report_.steps, report_.rejected,
     report_.newton_iterations, report_.jacobian_updates, report_.allocations, report_.seconds,
     report_.completed, report_.interrupted, report_.failure, report_.warnings, constraint_warnings_,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -176,6 +177,7 @@ class Driver {
   long steps_left_ = -1;       // of take_steps(), where steps are adaptive; -1: any number
   // Of adaptive steps: the next one, whether the last attempt was rejected, and how far functions of time were looked at.
   double step_ = 0;
+  double way_begin_ = 0, way_end_ = std::numeric_limits<double>::quiet_NaN();  // of the times to be met
   bool rejected_ = false;
   std::optional<State>
       before_collapse_;  // the state before they became so short that velocities are round-off

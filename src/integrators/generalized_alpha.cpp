@@ -9,6 +9,7 @@
 
 #include "liedyn/base/combination.h"
 #include "liedyn/integrators/newton_options.h"
+#include "liedyn/integrators/predictor.h"
 #include "liedyn/integrators/tolerances.h"
 #include "liedyn/system/initial.h"
 
@@ -130,6 +131,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
         parameters_(parameters_from(options)),
         sigma_(sigma_from(options, parameters_)),
         form_(form_from(options)),
+        predictor_(system.model().nodes),
         corrected_start_(options.word("start") == "corrected"),
         starts_from_zero_(options.word("predictor") == "zero"),
         predictor_factor_(options.number("predictor_factor")),
@@ -156,7 +158,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
                          state.ydot.data(), state.yddot.data());
     }
     state.memory.assign(memory_size(), S(0));
-    past_.start(numbers_, state.lambda.size());
+    predictor_.start(numbers_, state.lambda.size());
     state.eta = std::vector<S>(form() == IndexForm::Stabilized ? state.lambda.size() : 0, S(0));
     const std::vector<S>& yddot = accelerations(state);
     std::copy(yddot.begin(), yddot.end(), state.memory.begin());  // a_0 = vdot_0
@@ -192,7 +194,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       corrector_.forget_past();
       if (careful_) careful_->forget_past();
     }
-    past_.start(numbers_, state.lambda.size());
+    predictor_.start(numbers_, state.lambda.size());
     std::vector<S> change = state.vdot, jump(motion_size(), S(0));
     for (std::size_t i = 0; i < change.size(); ++i) change[i] -= vdot_before[i];
     if (in_parameter_space()) {
@@ -213,7 +215,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   void archive(Archive& a, const StateOf<S>& state, WorkOf<S>& work) override {
     if constexpr (!is_varied<S>) {
       bool has_careful = careful_ != nullptr, has_plain = plain_ != nullptr;
-      a(corrector_, past_, tolerances_, has_careful, has_plain);
+      a(corrector_, predictor_, tolerances_, has_careful, has_plain);
       if (has_careful) {
         if (!careful_) make_careful(state, work);
         a(*careful_);
@@ -504,7 +506,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     const double v_in_Theta = h - part, vdot_in_Theta = h * h * beta * of_vdot - part * vdot_in_V,
                  a_in_Theta = h * h * (0.5 - beta + beta * of_a) - part * a_in_V;
     const bool extrapolates =
-        exact && form_ == Form::Geometric && !starts_from_zero_ && past_.reaches(last.t, h);
+        exact && form_ == Form::Geometric && !starts_from_zero_ && predictor_.reaches(last.t, h);
     parallel_for(work.threads.get(), numbers_, [&](std::size_t begin, std::size_t end) {
       combine(v.data(), 1, vdot.data(), vdot_in_V, a.data(), a_in_V, begin, end, corrector.V.data());
       combine(v.data(), v_in_Theta, vdot.data(), vdot_in_Theta, a.data(), a_in_Theta, begin, end,
@@ -517,7 +519,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
         for (std::size_t i = begin; i < end; ++i)
           corrector.theta[i] = h * value(v[i]) + 0.5 * h * h * value(a[i]);
     });
-    if (extrapolates) extrapolate(corrector, stage, from.lambda, vdot, to.lambda, work);
+    if (extrapolates) predictor_.predict(corrector, stage, from, vdot, to.lambda, work);
     // phi_{n+1} = phi_n + h phi'_n + h^2 (1/2 - beta) b_n + h^2 beta b_{n+1}, with b_{n+1} eliminated by phi'_{n+1} =
     // phi'_n + h (1 - gamma) b_n + h gamma b_{n+1}: c_1 = 0, c_2 = h beta/gamma.
     for_each_body_angles(from.memory, [&](const Node& node, const S* b_n) {
@@ -554,7 +556,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       if (tolerances_.adaptive()) out.error = estimate(from, to, h);
 
     const std::vector<S>& now = accelerations(to);
-    if (exact && form_ == Form::Geometric) past_.keep(vdot, last.lambda, now, to.lambda, h, to.t);
+    if (exact && form_ == Form::Geometric) predictor_.keep(from, vdot, last.lambda, to, now, h);
     std::vector<S>& end_a = form_ == Form::Geometric ? to.memory : local_a_;
     combine(vdot.data(), of_vdot, a.data(), of_a, now.data(), share, 0, numbers_, end_a.data());
     finish(corrector, stage, from, h, to, work);
@@ -569,41 +571,6 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     }
     to.memory.back() = S(h);
     return out;
-  }
-
-  // theta = Theta + c_1 vdot + T^-1(theta) c_2 v with vdot extrapolated, and theta on the right from T = 1. Parameters have T = 1.
-  void extrapolate(CorrectorOf<S>& corrector, const Stage& stage, const std::vector<S>& lambda,
-                   const std::vector<S>& vdot, std::vector<S>& next_lambda, const WorkOf<S>& work) {
-    past_.extrapolate(lambda, next_lambda);
-    const auto extrapolated = [&](std::size_t i) { return past_.next_acceleration(vdot[i], i); };
-    if (stage.c_2 == 0) {
-      for (std::size_t i = 0; i < numbers_; ++i)
-        corrector.theta[i] = value(corrector.Theta[i]) + stage.c_1 * extrapolated(i);
-      return;
-    }
-    const std::vector<Node>& nodes = system_->model().nodes;
-    parallel_for(work.threads.get(), nodes.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t k = begin; k < end; ++k) {
-        const Node& node = nodes[k];
-        const int count = node_size(node.type).v;
-        double first[6], rate[6], both[6];
-        const auto predict = [&](int i, int number) {
-          const double next = extrapolated(at(number));
-          rate[i] = stage.c_2 * (value(corrector.V[at(number)]) + stage.c_v * next);
-          first[i] = value(corrector.Theta[at(number)]) + stage.c_1 * next;
-          both[i] = first[i] + rate[i];
-        };
-        for (int i = 0; i < count; ++i) predict(i, node.v + i);
-        if (!is_conventional(node.type)) {
-          increment_rates(node.type, Chart::Exponential, both, rate, rate);
-          for (int i = 0; i < count; ++i) both[i] = first[i] + rate[i];
-        }
-        std::copy_n(both, count, corrector.theta.begin() + node.v);
-        if (node.extra < 0) continue;
-        predict(0, node.extra);
-        corrector.theta[at(node.extra)] = both[0];
-      }
-    });
   }
 
   // a of the end of the step into the memory, where it is not yet, and rates and accelerations that the next step starts with.
@@ -720,102 +687,11 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     for (std::size_t i = begin; i < end; ++i) out[i] = combination(of_x, x[i], of_y, y[i], of_z, z[i]);
   }
 
-  // How accelerations and multipliers have changed in the last steps, from which those of the next are extrapolated: by a constant, a line or
-  // a parabola, whichever would have been best in the last step. They make the predictor better, never the result: a run that starts from a
-  // state in between does without. What a step leaves counts only once another one goes on from where it ended, so that a step that is
-  // tried again starts from the same. Changes are small beside what changes, so that half the digits are enough.
-  class Past {
-   public:
-    void start(std::size_t numbers, std::size_t rows) {
-      count_ = 0;
-      is_pending_ = false;
-      for (Changes* changes : {&first_, &second_, &pending_}) {
-        changes->vdot.assign(numbers, 0);
-        changes->lambda.assign(rows, 0);
-      }
-    }
-    // Whether there is a past of a step of h from this time.
-    bool reaches(double t, double h) {
-      const auto same = [&](double a, double b) { return std::abs(a - b) <= 1e-6 * h; };
-      if (is_pending_ && same(t, pending_t_)) {
-        if (!same(h, h_) || !same(t_, pending_t_ - h_)) count_ = 0;
-        order_ = best_order();
-        shift(pending_.vdot, first_.vdot, second_.vdot);
-        shift(pending_.lambda, first_.lambda, second_.lambda);
-        count_ = std::min(count_ + 1, 2);
-        t_ = pending_t_;
-        h_ = pending_h_;
-        is_pending_ = false;
-      }
-      return count_ > 0 && same(t, t_) && same(h, h_);
-    }
-    // The step of h to t was good: accelerations and multipliers before and after it.
-    void keep(const std::vector<S>& vdot, const std::vector<S>& lambda, const std::vector<S>& new_vdot,
-              const std::vector<S>& new_lambda, double h, double t) {
-      const auto change = [](const std::vector<S>& before, const std::vector<S>& after,
-                             std::vector<float>& out) {
-        for (std::size_t i = 0; i < out.size(); ++i)
-          out[i] = static_cast<float>(value(after[i]) - value(before[i]));
-      };
-      change(vdot, new_vdot, pending_.vdot);
-      change(lambda, new_lambda, pending_.lambda);
-      is_pending_ = true;
-      pending_t_ = t;
-      pending_h_ = h;
-    }
-    double next_acceleration(const S& now, std::size_t i) const {
-      return next(value(now), first_.vdot[i], second_.vdot[i]);
-    }
-    void extrapolate(const std::vector<S>& lambda, std::vector<S>& out) const {
-      for (std::size_t i = 0; i < lambda.size(); ++i)
-        out[i] = S(next(value(lambda[i]), first_.lambda[i], second_.lambda[i]));
-    }
-
-    void archive(Archive& a) {
-      a(count_, order_, t_, h_, is_pending_, pending_t_, pending_h_);
-      for (Changes* changes : {&first_, &second_, &pending_}) a(changes->vdot, changes->lambda);
-    }
-
-   private:
-    struct Changes {
-      std::vector<float> vdot, lambda;
-    };
-    double next(double now, double first, double second) const {
-      return now + (order_ > 0 ? first : 0) + (order_ > 1 ? second : 0);
-    }
-    static void shift(const std::vector<float>& last, std::vector<float>& first, std::vector<float>& second) {
-      for (std::size_t i = 0; i < last.size(); ++i) {
-        second[i] = last[i] - first[i];
-        first[i] = last[i];
-      }
-    }
-    // The order with which the accelerations after the pending change would have been foreseen best.
-    int best_order() const {
-      if (count_ == 0) return 1;
-      double error[3] = {0, 0, 0};
-      for (std::size_t i = 0; i < pending_.vdot.size(); ++i) {
-        const double change = pending_.vdot[i], of_line = change - first_.vdot[i],
-                     of_parabola = of_line - second_.vdot[i];
-        error[0] += change * change;
-        error[1] += of_line * of_line;
-        error[2] += of_parabola * of_parabola;
-      }
-      const int line = error[1] < error[0] ? 1 : 0;
-      return count_ == 2 && error[2] < error[line] ? 2 : line;
-    }
-    int count_ = 0, order_ = 0;
-    double t_ = 0, h_ = 0;  // where the past ends, and its steps
-    bool is_pending_ = false;
-    double pending_t_ = 0, pending_h_ = 0;
-    Changes first_, second_,
-        pending_;  // differences over one step, their differences; those of a step that may not count
-  };
-
   const SystemOf<S>* system_;
   AlphaParameters parameters_;
   double sigma_;
   Form form_;
-  Past past_;
+  Predictor<S> predictor_;
   bool corrected_start_;
   bool starts_from_zero_;    // Newton's method, with vdot = 0, lambda = 0
   double predictor_factor_;  // of variant=paper

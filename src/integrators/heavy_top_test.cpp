@@ -147,5 +147,15 @@ TEST(HeavyTop, MeetsTheConstraintsThatItsIndexFormImposes) {
   }
 }
 
+// On SE(3) the axes of the top turn by 0.15 rad in a step: accelerations are foreseen in inertial axes, or every step needs two.
+TEST(HeavyTop, NeedsAboutOneIterationPerStep) {
+  for (const char* formulation : {"r3so3", "r3so3-spatial", "se3"}) {
+    const WholeRun run(make_system(description(), formulation), "generalized-alpha,rho=0.9,sigma=opt", 1,
+                       1e-3);
+    expect_at_most(static_cast<double>(run.report.newton_iterations) / static_cast<double>(run.report.steps),
+                   1.2, fmt::format("{}: iterations per step", formulation));
+  }
+}
+
 }  // namespace
 }  // namespace liedyn

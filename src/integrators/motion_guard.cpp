@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "liedyn/model/forces/watched_contact.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/model/states/signal_batch.h"
 #include "liedyn/system/initial.h"
@@ -24,6 +25,7 @@ constexpr double kAtRest = 1e-6;  // of the model's length, moved since the star
 constexpr double kForbiddenEnergy = 0.05,
                  kEnergyGrowth = 10;  // times what was there before: worth to be followed
 constexpr double kExplosion = 1000;   // times that: never passes
+constexpr double kInaccurate = 0.5;   // of what there was: worth a warning
 constexpr double kWorkMargin =
     100;  // times the work between two looks, which the power at the second gives roughly
 
@@ -35,14 +37,17 @@ constexpr const char* kAdvice =
 
 MotionGuard::MotionGuard(const System& system, const State& start, Work& work)
     : system_(&system), start_(start.t), follows_energy_(system.params().timed().empty()) {
-  for (const auto& batch : system.model().batches)
+  for (const auto& batch : system.model().batches) {
     follows_energy_ &= dynamic_cast<const SignalBatch*>(batch.get()) == nullptr;
+    may_lose_energy_ |= dynamic_cast<const WatchedContacts*>(batch.get()) != nullptr;
+  }
   const ConstraintScales scales = constraint_scales(system, start, work);
   length_ = scales.length;
   is_angle_.reserve(scales.row.size());
   for (const double scale : scales.row) is_angle_.push_back(scale != 1);
   if (system.model().rows > 0) system.residual(start, work, {true, true, false});  // makes room for the rows
   const Look now = energy_at(start, work);
+  begin_ = now;
   seen_ = {now.kinetic, now.potential, now.potential};
   before_ = {now, seen_};
 }
@@ -51,7 +56,8 @@ MotionGuard::~MotionGuard() = default;
 
 void MotionGuard::archive(Archive& a) {
   bool has_own = own_ != nullptr;
-  a(start_, length_, is_angle_, follows_energy_, drifts_, steps_, speed_, seen_, before_, has_own);
+  a(start_, length_, is_angle_, follows_energy_, drifts_, changes_energy_, begin_.t, begin_.kinetic,
+    begin_.potential, steps_, speed_, seen_, before_, has_own);
   if (has_own && !own_) own_ = std::make_unique<Work>(*system_);
   if (!has_own) own_.reset();
   if (own_) own_->archive(*system_, a);
@@ -100,6 +106,7 @@ std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
         gained, before_.t, range, kAdvice);
   // What is doubtful is no measure of what comes.
   if (gained > 0 || forbidden > kForbiddenEnergy * kinetic) return {};
+  watch_energy(state, now);
   seen_.include(now);
   // Slow exponential growth shows over a time that is as long as all before.
   if (now.t - start_ >= 2 * (before_.t - start_)) before_ = {now, seen_};
@@ -152,13 +159,34 @@ double MotionGuard::forbidden_energy(const State& state, const Work& work) {
 double MotionGuard::unexplained_energy(const State& state, const Look& now, double range) {
   if (!follows_energy_) return 0;
   const double gained = now.total() - before_.total(), span = now.t - before_.t;
-  // What starts from rest gains energy with a power of time, the fourth if forces grow with time as well: instability is exponential.
-  const double natural = std::pow((now.t - start_) / (before_.t - start_), 4);
+  // What starts from rest gains energy with the square of time: instability is exponential.
+  const double natural = std::pow((now.t - start_) / (before_.t - start_), 2);
   if (!(gained > kEnergyGrowth * range * natural) ||
       gained <= 0.5 * std::max(now.kinetic, std::abs(now.potential - before_.potential)) ||
-      gained <= kWorkMargin * largest_power(state, gained, span) * span)
+      gained <= kWorkMargin * largest_power(state, gained, span, 1) * span)
     return 0;
   return gained;
+}
+
+// Methods may damp or feed a motion that their steps do not resolve: energy that no force takes or gives.
+void MotionGuard::watch_energy(const State& state, const Look& now) {
+  if (!follows_energy_ || changes_energy_ || (may_lose_energy_ && now.total() < begin_.total())) return;
+  const double change = now.total() - begin_.total(), span = now.t - start_;
+  Extremes seen = seen_;
+  seen.include(now);
+  if (!(std::abs(change) > kInaccurate * seen.range()) ||
+      std::abs(change) <=
+          kWorkMargin * largest_power(state, std::abs(change), span, change < 0 ? -1 : 1) * span)
+    return;
+  changes_energy_ = true;
+  warning_ = fmt::format(
+      "t = {:.6g}: the energy has {} by {:.3g} J since the start, and no force {} it (the motion has {:.3g} "
+      "J): "
+      "the steps do not resolve the motion, and the method {} it. Take smaller steps, or a formulation on a "
+      "Lie "
+      "group (r3so3, r3so3-spatial) instead of angles or Euler parameters",
+      now.t, change < 0 ? "fallen" : "grown", std::abs(change), change < 0 ? "takes" : "gives", seen.range(),
+      change < 0 ? "damps" : "feeds");
 }
 
 // dE/dt along (q' = v, v' = vdot), where vdot is what the equations of motion give: the power of all that is not in E.
@@ -181,9 +209,9 @@ double MotionGuard::power(State& state, double dt) {
   return (energy[1] - energy[0]) / (2 * dt);
 }
 
-// The power of the forces at the state, had it the kinetic energy given and moved along its accelerations, either way: forces that can supply energy show it there, even
-// where the motion itself turns.
-double MotionGuard::largest_power(const State& at, double kinetic, double span) {
+// The power of the forces at the state (with sign = -1 what they take), had it the kinetic energy given and moved along its accelerations, either way: forces that can
+// supply energy show it there, even where the motion itself turns.
+double MotionGuard::largest_power(const State& at, double kinetic, double span, int sign) {
   if (!own_) own_ = std::make_unique<Work>(*system_);
   State state = at;
   state.v = at.vdot;
@@ -193,7 +221,9 @@ double MotionGuard::largest_power(const State& at, double kinetic, double span) 
   double most = 0;
   for (double& v : state.v) v *= std::sqrt(kinetic / unscaled);
   for (int side = 0; side < 2; ++side) {
-    most = std::max(most, power(state, 1e-6 * span));
+    const double found = power(state, 1e-6 * span);
+    if (!std::isfinite(found)) return INFINITY;
+    most = std::max(most, sign * found);
     for (double& v : state.v) v = -v;
   }
   return most;

@@ -5,6 +5,7 @@
 //   energy:      in a model without functions of time and signals, kinetic and potential energy that grew beyond all that was there before
 //                and beyond the work of the forces, dE/dt as the equations of motion give it.
 //
+// Energy that changes by a half of what there was since the start is worth a warning, if no force could do that work; so is energy that gets lost.
 // All three grow without bound where a method is unstable, and stay small or pass where it is merely inaccurate. Positions that only drift, slowly, from their
 // constraints are worth a warning.
 #pragma once
@@ -52,14 +53,18 @@ class MotionGuard {
   std::string violated_positions(const Work& work, double t);
   double forbidden_energy(const State& state, const Work& work);
   double unexplained_energy(const State& state, const Look& now, double range);
+  void watch_energy(const State& state, const Look& now);
   double power(State& state, double dt);
-  double largest_power(const State& at, double kinetic, double span);
+  double largest_power(const State& at, double kinetic, double span, int sign);
 
   const System* system_;
   double start_, length_;
   std::vector<bool> is_angle_;  // per row
   bool follows_energy_;
-  bool drifts_ = false;  // said once
+  bool drifts_ = false;           // said once
+  bool changes_energy_ = false;   // the same
+  bool may_lose_energy_ = false;  // unseen between two looks, as contacts do
+  Look begin_{};
   std::string warning_;
   long steps_ = 0;    // since the last look
   double speed_ = 0;  // largest velocity of all at the last look

@@ -113,6 +113,41 @@ TEST(MotionGuard, LeavesUnresolvedVibrationsAlone) {
   }
 }
 
+// A body that tumbles freely, in Euler parameters with 0.2 rad per step: the method feeds and damps it, and nothing explodes.
+TEST(MotionGuard, WarnsOfEnergyThatNoForceGivesOrTakes) {
+  ModelBuilder builder({0, 0, 0});
+  builder.body("body", "rigid")
+      .set("mass", {1})
+      .set("inertia", {1, 2, 2.5})
+      .set("angular_velocity", {0.01, 10, 0.01});
+  const auto description = builder.finish();
+  const auto says = [](const DriveReport& report) {
+    return std::count_if(report.warnings.begin(), report.warnings.end(), [](const std::string& warning) {
+      return warning.find("the energy has") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(says(run(description, "euler-parameters", "generalized-alpha,rho=0.9", 20, 2e-2).report), 1);
+  EXPECT_EQ(says(run(description, "r3so3", "generalized-alpha,rho=0.9", 20, 2e-2).report), 0);
+  EXPECT_EQ(says(run(description, "euler-parameters", "generalized-alpha,rho=0.9", 20, 1e-3).report), 0);
+
+  // A damper takes the energy of a pendulum, and a spring gives it back.
+  for (const double damping : {0.0, 3.0}) {
+    ModelBuilder swing;
+    swing.body("body", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {1, 0, 0});
+    swing.joint("hinge", "revolute")
+        .set("between", "ground", "body")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 1, 0});
+    swing.force("damper", "joint_spring")
+        .set("joint", std::string("hinge"))
+        .set("stiffness", {1})
+        .set("damping", {damping});
+    const auto pendulum = swing.finish();
+    for (const char* method : {"generalized-alpha,rho=0.6", "lms2", "dopri5"})
+      EXPECT_EQ(says(run(pendulum, "r3so3", method, 20, 1e-2).report), 0) << method << ", " << damping;
+  }
+}
+
 // Two hinges that turn about axes at right angles: with constraints at velocity level only, positions drift by an error of each step.
 TEST(MotionGuard, WarnsOfPositionsThatDrift) {
   const auto description = gyroscope(100);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "liedyn/base/index.h"
@@ -265,14 +266,28 @@ void add_later_findings(const System& system, const State& state, const Initial&
   for (Diagnostic& finding : findings_not_finite(system, state, work)) findings.push_back(std::move(finding));
 }
 
-// Rows that are not imposed must be met all the same: driven joints may contradict each other in their accelerations only.
+// Rows that are not imposed must be met all the same: driven joints may contradict each other in their accelerations only. Where constraints hold everything at rest,
+// accelerations are round-off of those that the forces alone would give, and are judged beside these.
 void require_consistent_accelerations(const System& system, const State& state, Work& work) {
-  const std::vector<double> scales = Scales(system, state, work).acceleration(system.model(), state);
+  const Model& model = system.model();
+  const Scales scales(system, state, work);
   system.residual(state, work, {false, false, true});
   std::vector<double> residual(work.acceleration.size(), 0.0);
   for (const int row : state.redundant) residual[at(row)] = work.acceleration[at(row)];
-  const std::vector<Diagnostic> findings =
-      violations(system, state, residual, scales, kAccelerationTolerance, "accelerations", "");
+  const auto found = [&](const State& of) {
+    return violations(system, state, residual, scales.acceleration(model, of), kAccelerationTolerance,
+                      "accelerations", "");
+  };
+  std::vector<Diagnostic> findings = found(state);
+  if (findings.empty()) return;
+  State unheld = state;
+  unheld.redundant.resize(at(model.rows));
+  std::iota(unheld.redundant.begin(), unheld.redundant.end(), 0);
+  if (solve_accelerations(system, unheld, work)) {
+    for (std::size_t i = 0; i < state.vdot.size(); ++i)
+      unheld.vdot[i] = std::max(std::abs(unheld.vdot[i]), std::abs(state.vdot[i]));
+    findings = found(unheld);
+  }
   if (!findings.empty()) throw InputError(findings);
 }
 

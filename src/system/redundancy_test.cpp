@@ -138,6 +138,30 @@ TEST(Redundancy, EqualSupportsShareTheirLoadEqually) {
     expect_at_most(std::abs(std::abs(force) - 2 * 9.81), 1e-12, "force of a leg");
 }
 
+// What holds everything at rest leaves accelerations of round-off, also without gravity to compare them with.
+TEST(Redundancy, ATableUnderAForceWithoutGravityIsNoContradiction) {
+  ModelBuilder builder({0, 0, 0});
+  builder.body("table", "rigid").set("mass", {10}).set("inertia", {1, 1, 1}).set("position", {0.1, 0.05, 0});
+  const double corners[][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
+  for (int i = 0; i < 4; ++i)
+    builder.joint(fmt::format("leg{}", i), "point_on_plane")
+        .set("between", "ground", "table")
+        .set("at", {corners[i][0], corners[i][1], 0})
+        .set("axis", {0, 0, 1});
+  builder.force("weight", "force").set("on", std::string("table")).set("force", {0, 0, -98.1});
+  const auto description = builder.finish();
+  for (const char* formulation : {"r3so3", "r3so3-spatial", "se3", "euler-parameters"}) {
+    const System system = make_system(description, formulation);
+    Work work(system);
+    const State state = consistent_state(system, 0, InitialPolicy::Check, work);
+    // The least forces: W/4 (1 + x X + y Y) at the corner (X, Y).
+    for (std::size_t i = 0; i < 4; ++i)
+      expect_at_most(
+          std::abs(std::abs(state.lambda[i]) - 98.1 / 4 * (1 + 0.1 * corners[i][0] + 0.05 * corners[i][1])),
+          1e-12, fmt::format("{}: force of leg {}", formulation, i));
+  }
+}
+
 TEST(Redundancy, TorquesCountAsForcesAtTheModelsLength) {
   // A beam fixed at both ends, symmetric, with its weight in the middle: each end carries half, and by the choice of the norm as
   // much torque as makes the sum of squares least. With end forces F/2 the torques may be any pair +-T: the least is T = 0.

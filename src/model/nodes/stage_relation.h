@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "liedyn/lie/se3_operator.h"
 #include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
@@ -29,20 +30,11 @@ SO3<S> moved(NodeType type, const SO3<S>& rotation, const Vec3T<S>& x) {
   return is_spatial(type) ? SO3<S>::exp(x) * rotation : rotation * SO3<S>::exp(x);
 }
 
-// A^-1 b with A = c_1 T + c_2 c_v: of three rows, or of six as [D C; 0 D], which all operators of SE(3) are. D is near a multiple of the identity, so
-// that cofactors lose nothing. With derivatives A dx = db - dA x.
+// A^-1 b with A = c_1 T + c_2 c_v. With derivatives A dx = db - dA x.
 template <class Matrix, class Right>
 Right solve_small(const Matrix& A, const Right& b) {
   using S = typename Matrix::Scalar;
-  if constexpr (std::is_same_v<S, double> && Matrix::RowsAtCompileTime == 6) {
-    const Mat3 inverse = A.template bottomRightCorner<3, 3>().inverse();
-    Right x;
-    x.template bottomRows<3>().noalias() = inverse * b.template bottomRows<3>();
-    x.template topRows<3>() =
-        inverse *
-        (b.template topRows<3>() - A.template topRightCorner<3, 3>() * x.template bottomRows<3>()).eval();
-    return x;
-  } else if constexpr (std::is_same_v<S, double>) {
+  if constexpr (std::is_same_v<S, double>) {
     return A.inverse() * b;
   } else {
     const auto factors = values(A).partialPivLu();
@@ -99,6 +91,29 @@ typename G::Matrix stage_tangent(const Stage& s, const typename G::Tangent& thet
     return G::Tinv(theta) / s.c_1;  // y = theta, and d(T(theta) y) = (1 - T) dtheta at y = theta
   const Matrix right = (Matrix::Identity() - G::dT(theta, Theta + s.c_1 * vdot)) * G::Tinv(theta);
   return StageFactor<G>(s, theta).solve(right);
+}
+
+// The same two on SE(3), by the blocks of its operators.
+template <>
+inline Vec6 stage_acceleration<SE3<double>>(const Stage& s, const Vec6& theta, const Vec6& Theta,
+                                            const Vec6& V, const double* drift) {
+  using Operator = SE3Operator<double>;
+  const Vec6 y = drift != nullptr ? Vec6(Eigen::Map<const Vec6>(drift)) : Vec6(Vec6::Zero());
+  if (s.c_2 == 0) return (theta - Theta + (drift != nullptr ? Operator::Tinv(theta) * y : y)) / s.c_1;
+  const Operator T = Operator::T(theta);
+  const Vec6 right = theta - T * Theta - s.c_2 * V + y;
+  if (s.c_1 == 0) return right / (s.c_2 * s.c_v);
+  return (s.c_1 * T).add_identity(s.c_2 * s.c_v).inverse() * right;
+}
+template <>
+inline Mat6 stage_tangent<SE3<double>>(const Stage& s, const Vec6& theta, const Vec6& Theta, const Vec6& vdot,
+                                       bool drifting) {
+  using Operator = SE3Operator<double>;
+  const Operator Tinv = Operator::Tinv(theta);
+  if (s.c_2 == 0 && !drifting) return (1 / s.c_1 * Tinv).matrix();
+  const Operator right = (-1.0 * Operator::dT(theta, Theta + s.c_1 * vdot)).add_identity(1) * Tinv;
+  if (s.c_1 == 0) return (1 / (s.c_2 * s.c_v) * right).matrix();
+  return ((s.c_1 * Operator::T(theta)).add_identity(s.c_2 * s.c_v).inverse() * right).matrix();
 }
 
 // P^-1 = 1 + (1 - sigma)/2 (x^ - (2 - 3 (1 - sigma))/6 x^^2), Eq. (65), on any group.
@@ -188,7 +203,7 @@ void increment_theta(NodeType type, const S* d, S* theta) {
       break;
     case NodeType::SE3: {
       const Vec6T<S> x = Eigen::Map<const Vec6T<S>>(theta);
-      Eigen::Map<Vec6T<S>>{theta} = x + SE3<S>::Tinv(x) * Eigen::Map<const Vec6T<S>>(d);
+      Eigen::Map<Vec6T<S>>{theta} = x + SE3Operator<S>::Tinv(x) * Vec6T<S>(Eigen::Map<const Vec6T<S>>(d));
       break;
     }
     case NodeType::SE2: {
