@@ -48,6 +48,7 @@ MotionGuard::MotionGuard(const System& system, const State& start, Work& work)
   if (system.model().rows > 0) system.residual(start, work, {true, true, false});  // makes room for the rows
   const Look now = energy_at(start, work);
   begin_ = now;
+  start_state_ = start;
   seen_ = {now.kinetic, now.potential, now.potential};
   before_ = {now, seen_};
 }
@@ -58,6 +59,8 @@ void MotionGuard::archive(Archive& a) {
   bool has_own = own_ != nullptr;
   a(start_, length_, is_angle_, follows_energy_, drifts_, changes_energy_, begin_.t, begin_.kinetic,
     begin_.potential, steps_, speed_, seen_, before_, has_own);
+  for_each_vector(start_state_, [&](std::vector<double>& part) { a(part); });
+  a(start_state_.t, start_state_.angles, start_state_.redundant);
   if (has_own && !own_) own_ = std::make_unique<Work>(*system_);
   if (!has_own) own_.reset();
   if (own_) own_->archive(*system_, a);
@@ -174,17 +177,19 @@ void MotionGuard::watch_energy(const State& state, const Look& now) {
   const double change = now.total() - begin_.total(), span = now.t - start_;
   Extremes seen = seen_;
   seen.include(now);
-  if (!(std::abs(change) > kInaccurate * seen.range()) ||
-      std::abs(change) <=
-          kWorkMargin * largest_power(state, std::abs(change), span, change < 0 ? -1 : 1) * span)
-    return;
+  if (!(std::abs(change) > kInaccurate * seen.range())) return;
+  const auto explains = [&](const State& at) {
+    const double power = largest_power(at, std::abs(change), span, change < 0 ? -1 : 1);
+    return std::abs(change) <= kWorkMargin * power * span;
+  };
+  if (explains(state) || explains(start_state_)) return;
   changes_energy_ = true;
   warning_ = fmt::format(
       "t = {:.6g}: the energy has {} by {:.3g} J since the start, and no force {} it (the motion has {:.3g} "
-      "J): "
-      "the steps do not resolve the motion, and the method {} it. Take smaller steps, or a formulation on a "
-      "Lie "
-      "group (r3so3, r3so3-spatial) instead of angles or Euler parameters",
+      "J)"
+      ": the steps do not resolve the motion, and the method {} it. Take smaller steps, or a formulation on "
+      "a "
+      "Lie group (r3so3, r3so3-spatial) instead of angles or Euler parameters",
       now.t, change < 0 ? "fallen" : "grown", std::abs(change), change < 0 ? "takes" : "gives", seen.range(),
       change < 0 ? "damps" : "feeds");
 }

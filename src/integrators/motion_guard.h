@@ -5,7 +5,7 @@
 //   energy:      in a model without functions of time and signals, kinetic and potential energy that grew beyond all that was there before
 //                and beyond the work of the forces, dE/dt as the equations of motion give it.
 //
-// Energy that changes by a half of what there was since the start is worth a warning, if no force could do that work; so is energy that gets lost.
+// Energy that changes since the start by a half of that of the motion is worth a warning, if no force could do that work, neither now nor at the start.
 // All three grow without bound where a method is unstable, and stay small or pass where it is merely inaccurate. Positions that only drift, slowly, from their
 // constraints are worth a warning.
 #pragma once
@@ -65,6 +65,7 @@ class MotionGuard {
   bool changes_energy_ = false;   // the same
   bool may_lose_energy_ = false;  // unseen between two looks, as contacts do
   Look begin_{};
+  State start_state_;  // where forces are asked too for what they can give
   std::string warning_;
   long steps_ = 0;    // since the last look
   double speed_ = 0;  // largest velocity of all at the last look

@@ -12,8 +12,8 @@
 #include "liedyn/base/thread_pool.h"
 #include "liedyn/lie/so3.h"
 #include "liedyn/model/nodes/stage.h"
-#include "liedyn/system/corrector.h"
 #include "liedyn/system/state.h"
+#include "liedyn/system/varied_system.h"
 
 namespace liedyn {
 
