@@ -57,7 +57,7 @@ MotionGuard::~MotionGuard() = default;
 
 void MotionGuard::archive(Archive& a) {
   bool has_own = own_ != nullptr;
-  a(start_, length_, is_angle_, follows_energy_, drifts_, changes_energy_, begin_.t, begin_.kinetic,
+  a(start_, length_, is_angle_, follows_energy_, drifts_, watches_energy_, begin_.t, begin_.kinetic,
     begin_.potential, steps_, speed_, seen_, before_, has_own);
   for_each_vector(start_state_, [&](std::vector<double>& part) { a(part); });
   a(start_state_.t, start_state_.angles, start_state_.redundant);
@@ -171,27 +171,26 @@ double MotionGuard::unexplained_energy(const State& state, const Look& now, doub
   return gained;
 }
 
-// Methods may damp or feed a motion that their steps do not resolve: energy that no force takes or gives.
+// Methods may damp or feed a motion that their steps do not resolve: energy that no force takes or gives. Asked once: forces that explain one change may explain all.
 void MotionGuard::watch_energy(const State& state, const Look& now) {
-  if (!follows_energy_ || changes_energy_ || (may_lose_energy_ && now.total() < begin_.total())) return;
+  if (!follows_energy_ || !watches_energy_ || (may_lose_energy_ && now.total() < begin_.total())) return;
   const double change = now.total() - begin_.total(), span = now.t - start_;
   Extremes seen = seen_;
   seen.include(now);
   if (!(std::abs(change) > kInaccurate * seen.range())) return;
+  watches_energy_ = false;
   const auto explains = [&](const State& at) {
     const double power = largest_power(at, std::abs(change), span, change < 0 ? -1 : 1);
     return std::abs(change) <= kWorkMargin * power * span;
   };
   if (explains(state) || explains(start_state_)) return;
-  changes_energy_ = true;
+  const bool lost = change < 0;
   warning_ = fmt::format(
-      "t = {:.6g}: the energy has {} by {:.3g} J since the start, and no force {} it (the motion has {:.3g} "
-      "J)"
-      ": the steps do not resolve the motion, and the method {} it. Take smaller steps, or a formulation on "
-      "a "
-      "Lie group (r3so3, r3so3-spatial) instead of angles or Euler parameters",
-      now.t, change < 0 ? "fallen" : "grown", std::abs(change), change < 0 ? "takes" : "gives", seen.range(),
-      change < 0 ? "damps" : "feeds");
+      "t = {:.6g}: the energy has {} by {:.3g} J since the start, and no force {} it (the motion has "
+      "{:.3g} J): the steps do not resolve the motion, and the method {} it. Take smaller steps, or a "
+      "formulation on a Lie group (r3so3, r3so3-spatial) instead of angles or Euler parameters",
+      now.t, lost ? "fallen" : "grown", std::abs(change), lost ? "takes" : "gives", seen.range(),
+      lost ? "damps" : "feeds");
 }
 
 // dE/dt along (q' = v, v' = vdot), where vdot is what the equations of motion give: the power of all that is not in E.

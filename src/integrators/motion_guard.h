@@ -62,7 +62,7 @@ class MotionGuard {
   std::vector<bool> is_angle_;  // per row
   bool follows_energy_;
   bool drifts_ = false;           // said once
-  bool changes_energy_ = false;   // the same
+  bool watches_energy_ = true;    // until there is something to say
   bool may_lose_energy_ = false;  // unseen between two looks, as contacts do
   Look begin_{};
   State start_state_;  // where forces are asked too for what they can give
