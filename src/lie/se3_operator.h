@@ -1,7 +1,6 @@
 // The operators of SE(3) on twists without the zeros of their matrices,
 //   | D  C |
-//   | 0  D |,
-// which cost a third of what matrices of six rows cost.
+//   | 0  D |.
 #pragma once
 
 #include "liedyn/lie/se3.h"
