@@ -30,11 +30,20 @@ SO3<S> moved(NodeType type, const SO3<S>& rotation, const Vec3T<S>& x) {
   return is_spatial(type) ? SO3<S>::exp(x) * rotation : rotation * SO3<S>::exp(x);
 }
 
-// A^-1 b with A = c_1 T + c_2 c_v. With derivatives A dx = db - dA x.
+// A^-1 b with A = c_1 T + c_2 c_v: of three rows, or of six as [D C; 0 D], which all operators of SE(3) are. D is near a multiple of the identity, so
+// that cofactors lose nothing. With derivatives A dx = db - dA x.
 template <class Matrix, class Right>
 Right solve_small(const Matrix& A, const Right& b) {
   using S = typename Matrix::Scalar;
-  if constexpr (std::is_same_v<S, double>) {
+  if constexpr (std::is_same_v<S, double> && Matrix::RowsAtCompileTime == 6) {
+    const Mat3 inverse = A.template bottomRightCorner<3, 3>().inverse();
+    Right x;
+    x.template bottomRows<3>().noalias() = inverse * b.template bottomRows<3>();
+    x.template topRows<3>() =
+        inverse *
+        (b.template topRows<3>() - A.template topRightCorner<3, 3>() * x.template bottomRows<3>()).eval();
+    return x;
+  } else if constexpr (std::is_same_v<S, double>) {
     return A.inverse() * b;
   } else {
     const auto factors = values(A).partialPivLu();
