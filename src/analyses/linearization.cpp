@@ -9,8 +9,10 @@
 #include <Eigen/OrderingMethods>
 #include <Eigen/SparseQR>
 
+#include "liedyn/analyses/independent_blocks.h"
 #include "liedyn/analyses/shortest_solution.h"
 #include "liedyn/base/decompositions.h"
+#include "liedyn/base/index.h"
 #include "liedyn/lie/so3.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/nodes/stage.h"
@@ -525,15 +527,26 @@ Eigen::MatrixXd admissible_motions(const SparseMatrix& B, const Eigen::VectorXd&
   Eigen::MatrixXd transposed = in_y(Eigen::MatrixXd(B).transpose());
   for (Eigen::Index i = 0; i < transposed.cols(); ++i)
     if (const double length = transposed.col(i).norm(); length > 0) transposed.col(i) /= length;
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(transposed);
-  qr.setThreshold(kDependent);
-  if (dependent != nullptr)
-    for (Eigen::Index i = qr.rank(); i < transposed.cols(); ++i)
-      dependent->push_back(qr.colsPermutation().indices()[i]);
-  if (qr.rank() == n) return Eigen::MatrixXd(n, 0);
-  Eigen::MatrixXd last = Eigen::MatrixXd::Zero(n, n - qr.rank());
-  last.bottomRows(n - qr.rank()).setIdentity();
-  return in_y(qr.householderQ() * last);
+  // Transposed once more: columns of the blocks are coordinates, of which every one is in a block.
+  Eigen::MatrixXd N = Eigen::MatrixXd::Zero(n, n);
+  Eigen::Index count = 0;
+  for (const auto& [rows, columns] : independent_blocks(transposed.transpose())) {
+    if (rows.empty()) {
+      N(columns[0], count++) = 1;
+      continue;
+    }
+    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(transposed(columns, rows));
+    qr.setThreshold(kDependent);
+    if (dependent != nullptr)
+      for (Eigen::Index i = qr.rank(); i < qr.cols(); ++i)
+        dependent->push_back(rows[at(qr.colsPermutation().indices()[i])]);
+    const Eigen::Index free = qr.rows() - qr.rank();
+    Eigen::MatrixXd last = Eigen::MatrixXd::Zero(qr.rows(), free);
+    last.bottomRows(free).setIdentity();
+    N(columns, Eigen::seqN(count, free)) = qr.householderQ() * last;
+    count += free;
+  }
+  return in_y(N.leftCols(count));
 }
 
 std::vector<int> name_coordinates(Eigen::MatrixXd& N, const Eigen::VectorXd& unit) {

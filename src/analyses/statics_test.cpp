@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "liedyn/analyses/modes.h"
 #include "liedyn/analyses/operating_point.h"
+#include "liedyn/lie/so3.h"
 #include "liedyn/system/testing.h"
 
 namespace liedyn {
@@ -625,6 +627,62 @@ TEST(Statics, AnEquilibriumIsAStart) {
   ASSERT_TRUE(result.summary.completed);
   expect_at_most(std::abs(result.state.q[1] + 0.7), 1e-12, "it stays");
   expect_at_most(as_vector(result.state.v).cwiseAbs().maxCoeff(), 1e-9, "at rest");
+}
+
+// Two double pendulums of the shape L, with forces in proportion to L and m, in a plane across all axes: they come to the same angles, and oscillate at rates of
+// sqrt(1/L), whatever else is in the model.
+TEST(Statics, AMechanismBesideAMuchLargerOneComesToTheSameAngles) {
+  const auto add = [](ModelBuilder& b, const std::string& name, double L, double m) {
+    const Mat3 R = SO3<double>::exp(Vec3(0.4, -0.7, 0.3)).R();
+    const Vec3 axis = R.col(2);
+    const auto place = [&](double x, double y) { return Vec3(R * (L * Vec3(x, y, 0))); };
+    const std::string first = name + "_first", second = name + "_second";
+    const auto link = [&](const std::string& body, const Vec3& at) {
+      b.body(body, "rigid")
+          .set("mass", {m})
+          .set("inertia", {0.1 * m * L * L, 0.2 * m * L * L, 0.25 * m * L * L})
+          .set("position", at);
+      b.force(body + "_pull", "force").set("on", body).set("force", Vec3(m * (R * Vec3(7, -3, 0))));
+    };
+    link(first, place(0.5, 0.1));
+    link(second, place(1.5, 0.3));
+    const auto hinge = [&](const std::string& joint, const std::string& from, const std::string& to,
+                           const Vec3& at) {
+      b.joint(joint, "revolute").set("between", from, to).set("at", at).set("axis", axis);
+      b.sensor(joint + "_angle", "joint_angle").set("of", joint);
+    };
+    hinge(name + "_a", "ground", first, Vec3::Zero());
+    hinge(name + "_b", first, second, place(1, 0.2));
+  };
+  const auto system_of = [&](bool large, bool small) {
+    ModelBuilder b({0, 0, 0});
+    if (large) add(b, "large", 1, 1);
+    if (small) add(b, "small", 1e-8, 1e-18);
+    return make_system(b.finish());
+  };
+  const auto analyse = [](const System& system) {
+    const StaticResult found = find_equilibrium(system);
+    EXPECT_TRUE(found.converged) << found.failure;
+    std::vector<double> rates;
+    for (const Mode& mode : modes(system, found.state).modes) rates.push_back(std::abs(mode.eigenvalue));
+    return std::pair(found.steps.back().sensors, rates);
+  };
+  const auto [large, large_rates] = analyse(system_of(true, false));
+  const auto [small, small_rates] = analyse(system_of(false, true));
+  const auto [both, rates] = analyse(system_of(true, true));
+  ASSERT_EQ(both.size(), 4u);
+  ASSERT_EQ(rates.size(), 4u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    expect_at_most(std::abs(both[i] - large[i]), 1e-12,
+                   fmt::format("angle {} of the larger, alone and not", i));
+    expect_at_most(std::abs(both[2 + i] - large[i]), 1e-11, fmt::format("angle {} of the smaller", i));
+    expect_at_most(std::abs(small[i] - large[i]), 1e-11, fmt::format("angle {} of the smaller alone", i));
+    expect_at_most(std::abs(rates[i] / large_rates[i] - 1), 1e-10, fmt::format("mode {} of the larger", i));
+    expect_at_most(std::abs(rates[2 + i] / (1e4 * large_rates[i]) - 1), 1e-10,
+                   fmt::format("mode {} of the smaller", i));
+    expect_at_most(std::abs(small_rates[i] / (1e4 * large_rates[i]) - 1), 1e-10,
+                   fmt::format("mode {} of the smaller alone", i));
+  }
 }
 
 TEST(Statics, WrongOptionsAreRefused) {
