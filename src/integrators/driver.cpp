@@ -433,7 +433,7 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
   constexpr double kMargin = 0.9, kHalfMargin = 0.95, kLeastFactor = 0.2, kMostFactor = 2, kWorthwhile = 1.1,
                    kAfterFailure = 0.25;
   constexpr double kSlack = 1e-6;
-  constexpr int kPieces = 8, kMostThrows = 10;
+  constexpr int kLeastPieces = 8, kMostThrows = 10;
   const StepControl control = integrator_.control();
   const double span = options_.end - begin_;
   const double exponent = -1.0 / control.order;
@@ -448,11 +448,14 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
   while (state_.t < end) {
     // The end of the way to a time that must be met is divided evenly, and steps do not grow there: one that is cut short would leave errors of the
     // steps before it, divided by its own length, in accelerations and multipliers. Half of the margin is given for one step less. On a way of few
-    // steps they may grow all the same.
+    // steps they may grow all the same: at most half of the way is taken evenly.
     const double left = end - state_.t, ahead = std::min(2 * h, left);
+    const double half_way = (end - way_begin_) / (2 * h);
+    const double pieces =
+        std::max<double>(kLeastPieces, std::min<double>(control.remembered_steps, half_way));
     double stop = limit_->longest(state_.t, ahead);
-    if (stop == ahead) stop = left <= kPieces * h ? left : 0;
-    const double reach = control.remembers_errors ? h / kHalfMargin : h;
+    if (stop == ahead) stop = left <= pieces * h ? left : 0;
+    const double reach = control.remembered_steps > 0 ? h / kHalfMargin : h;
     const double planned = stop > 0 ? stop / std::max(1.0, std::ceil(stop / reach - kSlack)) : h,
                  now = contacts_->longest(planned);
     const bool last = now >= (1 - 1e-9) * left;
@@ -508,7 +511,7 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     completed = accept(step_end, now, done, observer);
     if (!completed && !report_.interrupted) break;
     // What has just been refused is not tried again at once.
-    const bool keeps = stop == left && control.remembers_errors && end - way_begin_ > 2 * kPieces * h;
+    const bool keeps = stop == left && control.remembered_steps > 0 && half_way > kLeastPieces;
     if (rejected_ || keeps) factor = std::min(factor, 1.0);
     rejected_ = false;
     // A step that was cut to end at a touch says little about the next one.

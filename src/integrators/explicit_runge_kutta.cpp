@@ -168,7 +168,7 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
     }
   }
 
-  StepControl control() const override { return tolerances_.control(tableau_.embedded_order + 1, false); }
+  StepControl control() const override { return tolerances_.control(tableau_.embedded_order + 1, 0); }
   std::string describe() const override { return text_; }
   std::string failure(const Attempt& attempt, const System& system) const override {
     const CorrectorOutcome& c = attempt.corrector;

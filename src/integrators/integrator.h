@@ -28,8 +28,9 @@ struct StepControl {
   bool adaptive = false;
   int order = 1;        // Attempt::error is proportional to h^order
   double max_step = 0;  // 0: the driver's own choice
-  // Errors of the steps before come back in accelerations and multipliers, divided by the length of the step.
-  bool remembers_errors = true;
+  // How many steps before come back with their errors in accelerations and multipliers, divided by the length of the step.
+  int remembered_steps = kUsualMemory;
+  static constexpr int kUsualMemory = 8;
 };
 
 // S is double, or Varied where the state carries derivatives with respect to parameters: a method is written once for both.

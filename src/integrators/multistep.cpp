@@ -40,7 +40,7 @@ class Multistep final : public FirstOrderMethod<S> {
     state.memory.assign(kPoints + past_points() * 4 * numbers(), S(0));
     state.memory[kStep] = S(h);
   }
-  StepControl control() const override { return tolerances_.control(2); }
+  StepControl control() const override { return tolerances_.control(2, remembered_steps()); }
   std::vector<std::string> warnings() const override {
     return rho_warnings(rho_, has_constraints(), formula_.steps > 2);
   }
@@ -50,6 +50,13 @@ class Multistep final : public FirstOrderMethod<S> {
   }
 
  private:
+  // Errors of multipliers decay by rho per step: the steps until a twentieth is left.
+  int remembered_steps() const {
+    constexpr int kMost = 40;
+    const double steps = std::ceil(std::log(0.05) / std::log(rho_));
+    return steps > StepControl::kUsualMemory ? static_cast<int>(std::min<double>(steps, kMost))
+                                             : StepControl::kUsualMemory;
+  }
   // State::memory: how many points before the last are known, the last step and the one before it, whether it has ever changed, then for each point
   // theta, theta', u, u' relative to the last configuration, the latest first.
   enum Memory : std::size_t { kKnown, kStep, kStepBefore, kChanged, kPoints };

@@ -22,8 +22,8 @@ class Tolerances {
 
   bool adaptive() const { return adaptive_; }
   // `order`: of the step, in the estimate.
-  StepControl control(int order, bool remembers_errors = true) const {
-    return {adaptive_, order, max_step_, remembers_errors};
+  StepControl control(int order, int remembered_steps = StepControl::kUsualMemory) const {
+    return {adaptive_, order, max_step_, remembered_steps};
   }
   // The lengths of the mechanisms, at the start of a run.
   void measure(const System& system, const State& state, Work& work);
