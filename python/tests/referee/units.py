@@ -13,7 +13,7 @@ import re
 import signal
 import sys
 import warnings
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
 
@@ -576,15 +576,16 @@ def main(pattern: str, count: int, out: str, jobs: int) -> int:
     work += [("pair", f"pair_{seed}", seed) for seed in range(0, count, 10)]
     work = [job for job in work if re.search(pattern, job[1])]
     cells = []
-    with ProcessPoolExecutor(jobs) as pool:
-        for i, found in enumerate(pool.map(_job, work)):
-            cells += found
-            print(f"\r{i + 1}/{len(work)}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    with open(out, "w", newline="", encoding="utf-8") as file:
+    with ProcessPoolExecutor(jobs) as pool, open(out, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["model", "units", "analysis", "disagreement", "bound", "where"])
-        writer.writerows((*cell[:3], f"{cell[3]:.3e}", cell[4], cell[5]) for cell in cells)
+        # As they finish: what was found stays if the rest is stopped.
+        for i, done in enumerate(as_completed([pool.submit(_job, job) for job in work])):
+            cells += done.result()
+            writer.writerows((*cell[:3], f"{cell[3]:.3e}", cell[4], cell[5]) for cell in done.result())
+            file.flush()
+            print(f"\r{i + 1}/{len(work)}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
     print(summary(cells))
     bad = [cell for cell in cells if not cell[3] <= cell[4]]
     said = sum("(lost digits)" in cell[5] or np.isnan(cell[3]) and "eigenvalues instead of" not in cell[5] for cell in bad)
