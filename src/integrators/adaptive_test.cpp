@@ -268,6 +268,12 @@ TEST(AdaptiveSteps, DoNotPassOverPulses) {
       {"5 ms in 1000 s", make_system(pushed_mass(fmt::format(fmt::runtime(trapezium), 500.0))), 3, 1000, 1});
   cases.push_back({"bell of 5 ms", make_system(pushed_mass("200*exp(-((t-0.5)/0.005)^2)")), 3, 1,
                    200 * 0.005 * std::sqrt(std::numbers::pi)});
+  cases.push_back({"bell of 3e-5 s", make_system(pushed_mass("2e4*exp(-((t-0.50005)/0.00003)^2)")), 3, 1,
+                   2e4 * 0.00003 * std::sqrt(std::numbers::pi)});
+  cases.push_back({"bell of 1e-5 s by a quotient", make_system(pushed_mass("1e5/(1+((t-0.7301)/0.00001)^2)")),
+                   3, 1, 1e5 * 1e-5 * (std::atan(0.2699 / 1e-5) + std::atan(0.7301 / 1e-5))});
+  cases.push_back(
+      {"bell of 1e-5 s by 1/cosh", make_system(pushed_mass("1e5/cosh((t-0.7301)/0.00001)^2")), 3, 1, 2});
   cases.push_back({"narrow triangle", make_system(pushed_mass("200*max(0,1-abs(t-0.5)/0.001)")), 3, 1, 0.2});
   cases.push_back({"table",
                    make_system(pushed_mass("spline(t,0,0,0.3,0,0.45,0,0.48,0,0.49,0,0.495,0,0.5,0,0.502,100,"
@@ -304,12 +310,14 @@ TEST(EqualSteps, SayWhatTheyPassOver) {
         Case{"sin(200*t)", 0.03, true}, Case{"sin(200*t)", 1e-3, false}, Case{"step(t,0.4,0.6)", 0.2, false},
         Case{"min(1,max(0,1e9*(t-0.503)))", 0.01, false}, Case{"1", 0.1, false},
         Case{"200*exp(-((t-0.50005)/0.00003)^2)", 1e-4, true}, Case{"100+0.001*sin(2*pi*100*t)", 0.01, false},
-        Case{"sin(20*pi*t)", 0.01, false}}) {
+        Case{"200*exp(-((t-0.50305)/0.00003)^2)", 0.01, true}, Case{"1/(t-0.5031)", 0.01, true},
+        Case{"sin(20*pi*t)", 0.01, false}, Case{"sin(20*pi*t)^2", 0.005, false}}) {
     const WholeRun run(make_system(pushed_mass(function)), "generalized-alpha", 1, step);
     const std::string said = run.report.warnings.empty() ? "nothing" : run.report.warnings.front();
     fmt::print("  {} with steps of {}: {}\n", function, step, said);
     EXPECT_EQ((said.find("too long for the function of time 'forces.") != std::string::npos), hides)
         << function << " " << step;
+    EXPECT_EQ(said.find("steps of 0 s"), std::string::npos) << said;
   }
 }
 

@@ -15,44 +15,56 @@ struct Kink {
   double before, after;
 };
 
-// Times at which to sample: equal ones, both sides of every kink and jump, and between these.
+// Times at which to sample: equal ones, both sides of every kink and jump, the summits of bells, and between these.
 struct TimesOfInterest {
   std::vector<double> times;
   std::vector<Kink> kinks;
 };
 
-// Intervals whose ends differ in a branch are halved, the longest first, as often as the budget allows.
-TimesOfInterest times_of_interest(const FunctionOfTime& function, double begin, double end, int count,
-                                  int budget) {
+// Intervals whose ends differ in a sign are halved, the longest first, as often as the budget allows. `found`: those that became narrow.
+template <class SignsAt>
+void halve_where_different(const SignsAt& signs_at, const std::vector<double>& grid, double narrow,
+                           int budget, std::vector<double>& times, std::vector<Kink>& found) {
   struct Point {
     double t;
-    std::vector<bool> branches;
+    std::vector<bool> signs;
   };
-  const auto point = [&](double t) { return std::make_shared<const Point>(Point{t, function.branches(t)}); };
+  const auto point = [&](double t) { return std::make_shared<const Point>(Point{t, signs_at(t)}); };
   using Interval = std::pair<std::shared_ptr<const Point>, std::shared_ptr<const Point>>;
   std::queue<Interval> differ;
-  TimesOfInterest out;
-  std::vector<double>& times = out.times;
-  times.push_back(begin);
-  for (auto [i, before] = std::pair(1, point(begin)); i <= count; ++i) {
-    const auto after = point(begin + (end - begin) * i / count);
-    times.push_back(after->t);
-    if (before->branches != after->branches) differ.emplace(before, after);
+  for (auto [i, before] = std::pair(std::size_t{1}, point(grid[0])); i < grid.size(); ++i) {
+    const auto after = point(grid[i]);
+    if (before->signs != after->signs) differ.emplace(before, after);
     before = after;
   }
   for (; !differ.empty(); differ.pop()) {
     const auto [a, b] = differ.front();
-    const bool narrow = b->t - a->t <= kNarrow * (end - begin);
-    if (narrow) out.kinks.push_back({a->t, b->t});
-    if (narrow || budget-- <= 0) {
+    const bool is_narrow = b->t - a->t <= narrow;
+    if (is_narrow) found.push_back({a->t, b->t});
+    if (is_narrow || budget-- <= 0) {
       times.push_back(a->t);
       times.push_back(b->t);
       continue;
     }
     const auto middle = point(a->t + (b->t - a->t) / 2);
-    if (a->branches != middle->branches) differ.emplace(a, middle);
-    if (middle->branches != b->branches) differ.emplace(middle, b);
+    if (a->signs != middle->signs) differ.emplace(a, middle);
+    if (middle->signs != b->signs) differ.emplace(middle, b);
   }
+}
+
+TimesOfInterest times_of_interest(const FunctionOfTime& function, double begin, double end, int count,
+                                  int budget) {
+  std::vector<double> grid;
+  for (int i = 0; i <= count; ++i) grid.push_back(i == count ? end : begin + (end - begin) * i / count);
+  TimesOfInterest out;
+  std::vector<double>& times = out.times;
+  times = grid;
+  const double narrow = kNarrow * (end - begin);
+  halve_where_different([&](double t) { return function.signs(t).branches; }, grid, narrow, budget, times,
+                        out.kinks);
+  std::vector<Kink> summits;
+  halve_where_different([&](double t) { return function.signs(t).turns; }, grid, narrow, budget / 10, times,
+                        summits);
   // The summit of what has a kink at both feet.
   std::sort(times.begin(), times.end());
   const std::size_t some = times.size();

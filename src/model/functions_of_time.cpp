@@ -12,49 +12,73 @@
 namespace liedyn {
 namespace {
 
-// A number that notes how it compares.
+// A number that notes how it compares, with its rate, of which it notes the signs that change at the summit of a bell.
 struct Watched {
-  double x = 0;
+  double x = 0, rate = 0;
   Watched() = default;
-  explicit Watched(double value) : x(value) {}
-  static thread_local std::vector<bool>* outcomes;
+  explicit Watched(double value, double its_rate = 0) : x(value), rate(its_rate) {}
+  static thread_local FunctionOfTime::Signs* signs;
 
   static bool note(bool outcome) {
-    outcomes->push_back(outcome);
+    signs->branches.push_back(outcome);
     return outcome;
   }
+  static void note_turn(double value) { signs->turns.push_back(value < 0); }
+  // f with the slope df/dx.
+  static Watched of(double f, double slope, Watched a) { return Watched(f, slope * a.rate); }
+
   friend bool operator<(Watched a, Watched b) { return note(a.x < b.x); }
   friend bool operator>(Watched a, Watched b) { return note(a.x > b.x); }
   friend bool operator<=(Watched a, Watched b) { return note(a.x <= b.x); }
   friend bool operator>=(Watched a, Watched b) { return note(a.x >= b.x); }
   friend bool operator==(Watched a, Watched b) { return note(a.x == b.x); }
 
-  friend Watched operator+(Watched a, Watched b) { return Watched(a.x + b.x); }
-  friend Watched operator-(Watched a, Watched b) { return Watched(a.x - b.x); }
-  friend Watched operator*(Watched a, Watched b) { return Watched(a.x * b.x); }
-  friend Watched operator/(Watched a, Watched b) { return Watched(a.x / b.x); }
-  friend Watched operator-(Watched a) { return Watched(-a.x); }
-  friend Watched abs(Watched a) { return Watched(note(a.x < 0) ? -a.x : a.x); }
-  friend Watched pow(Watched a, Watched b) { return Watched(std::pow(a.x, b.x)); }
-  friend Watched pow(Watched a, double b) { return Watched(std::pow(a.x, b)); }
-  friend Watched atan2(Watched a, Watched b) { return Watched(std::atan2(a.x, b.x)); }
-  friend Watched sin(Watched a) { return Watched(std::sin(a.x)); }
-  friend Watched cos(Watched a) { return Watched(std::cos(a.x)); }
-  friend Watched tan(Watched a) { return Watched(std::tan(a.x)); }
-  friend Watched asin(Watched a) { return Watched(std::asin(a.x)); }
-  friend Watched acos(Watched a) { return Watched(std::acos(a.x)); }
-  friend Watched atan(Watched a) { return Watched(std::atan(a.x)); }
-  friend Watched sinh(Watched a) { return Watched(std::sinh(a.x)); }
-  friend Watched cosh(Watched a) { return Watched(std::cosh(a.x)); }
-  friend Watched tanh(Watched a) { return Watched(std::tanh(a.x)); }
-  friend Watched exp(Watched a) { return Watched(std::exp(a.x)); }
-  friend Watched log(Watched a) { return Watched(std::log(a.x)); }
+  friend Watched operator+(Watched a, Watched b) { return Watched(a.x + b.x, a.rate + b.rate); }
+  friend Watched operator-(Watched a, Watched b) { return Watched(a.x - b.x, a.rate - b.rate); }
+  friend Watched operator*(Watched a, Watched b) { return Watched(a.x * b.x, a.rate * b.x + a.x * b.rate); }
+  // 1/(1 + x^2) and 1/cosh(x)
+  friend Watched operator/(Watched a, Watched b) {
+    note_turn(b.rate);
+    const double quotient = a.x / b.x;
+    return Watched(quotient, (a.rate - quotient * b.rate) / b.x);
+  }
+  friend Watched operator-(Watched a) { return Watched(-a.x, -a.rate); }
+  friend Watched abs(Watched a) { return note(a.x < 0) ? -a : a; }
+  friend Watched pow(Watched a, Watched b) {
+    Watched out = pow(a, b.x);
+    if (b.rate != 0) out.rate += out.x * std::log(a.x) * b.rate;
+    return out;
+  }
+  friend Watched pow(Watched a, double b) {
+    note_turn(a.x);
+    return of(std::pow(a.x, b), b == 0 ? 0 : b * std::pow(a.x, b - 1), a);
+  }
+  friend Watched atan2(Watched a, Watched b) {
+    return Watched(std::atan2(a.x, b.x), (b.x * a.rate - a.x * b.rate) / (a.x * a.x + b.x * b.x));
+  }
+  friend Watched sin(Watched a) { return of(std::sin(a.x), std::cos(a.x), a); }
+  friend Watched cos(Watched a) { return of(std::cos(a.x), -std::sin(a.x), a); }
+  friend Watched tan(Watched a) { return of(std::tan(a.x), 1 + std::tan(a.x) * std::tan(a.x), a); }
+  friend Watched asin(Watched a) { return of(std::asin(a.x), 1 / std::sqrt((1 - a.x) * (1 + a.x)), a); }
+  friend Watched acos(Watched a) { return of(std::acos(a.x), -1 / std::sqrt((1 - a.x) * (1 + a.x)), a); }
+  friend Watched atan(Watched a) { return of(std::atan(a.x), 1 / (1 + a.x * a.x), a); }
+  friend Watched sinh(Watched a) { return of(std::sinh(a.x), std::cosh(a.x), a); }
+  friend Watched cosh(Watched a) { return of(std::cosh(a.x), std::sinh(a.x), a); }
+  friend Watched tanh(Watched a) {
+    return of(std::tanh(a.x), (1 - std::tanh(a.x)) * (1 + std::tanh(a.x)), a);
+  }
+  // exp(-x^2)
+  friend Watched exp(Watched a) {
+    note_turn(a.rate);
+    return of(std::exp(a.x), std::exp(a.x), a);
+  }
+  friend Watched log(Watched a) { return of(std::log(a.x), 1 / a.x, a); }
   // For floor(): the branch changes with every whole number.
   friend double value(Watched a) {
     note(std::fmod(std::floor(a.x), 2) != 0);
     return a.x;
   }
-  friend Watched sqrt(Watched a) { return Watched(std::sqrt(a.x)); }
+  friend Watched sqrt(Watched a) { return of(std::sqrt(a.x), 0.5 / std::sqrt(a.x), a); }
   // What the function of a program decides is not seen.
   friend Watched call(const CodeFunction& f, const Watched* x) {
     std::array<double, CodeFunction::kMaxArguments> at;
@@ -62,16 +86,16 @@ struct Watched {
     return Watched(f.value(at.data()));
   }
 };
-thread_local std::vector<bool>* Watched::outcomes = nullptr;
+thread_local FunctionOfTime::Signs* Watched::signs = nullptr;
 
 }  // namespace
 
-std::vector<bool> FunctionOfTime::branches(double t) const {
+FunctionOfTime::Signs FunctionOfTime::signs(double t) const {
   std::vector<Watched> variables;
   for (const double x : variables_) variables.emplace_back(x);
-  variables[time_] = Watched(t);
-  std::vector<bool> out;
-  Watched::outcomes = &out;
+  variables[time_] = Watched(t, 1);
+  Signs out;
+  Watched::signs = &out;
   expression_->evaluate<Watched>(variables);
   return out;
 }

@@ -18,9 +18,14 @@ class FunctionOfTime {
     variables_[time_] = t;
     return expression_->evaluate<double>(variables_);
   }
-  // The outcome of every comparison that its value depends on, those of abs, sign, min, max, step and of the pieces of splines: between times where they
-  // are all the same it is smooth.
-  std::vector<bool> branches(double t) const;
+  struct Signs {
+    // The outcome of every comparison that its value depends on, those of abs, sign, min, max, step and of the pieces of splines: between times where they
+    // are all the same it is smooth.
+    std::vector<bool> branches;
+    // Of what is raised to a power, and of the rates of exponents and divisors: a bell has its summit where one of these changes, however narrow it is.
+    std::vector<bool> turns;
+  };
+  Signs signs(double t) const;
 
  private:
   std::string path_;
