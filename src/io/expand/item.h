@@ -2,7 +2,9 @@
 // value keeps its origin, so that messages name the user's file and line.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -81,5 +83,9 @@ class Findings {
   const Origins& origins_;
   std::vector<Diagnostic> list_;
 };
+
+inline bool is_one_of(std::string_view name, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
 
 }  // namespace liedyn
