@@ -53,9 +53,10 @@ class Multistep final : public FirstOrderMethod<S> {
   // Errors of multipliers decay by rho per step: the steps until a twentieth is left.
   int remembered_steps() const {
     constexpr int kMost = 40;
+    if (rho_ == 0) return StepControl::kUsualMemory;
+    if (rho_ >= 1) return kMost;
     const double steps = std::ceil(std::log(0.05) / std::log(rho_));
-    return steps > StepControl::kUsualMemory ? static_cast<int>(std::min<double>(steps, kMost))
-                                             : StepControl::kUsualMemory;
+    return static_cast<int>(std::clamp<double>(steps, StepControl::kUsualMemory, kMost));
   }
   // State::memory: how many points before the last are known, the last step and the one before it, whether it has ever changed, then for each point
   // theta, theta', u, u' relative to the last configuration, the latest first.

@@ -169,8 +169,10 @@ std::optional<StepLimit::PassedOver> StepLimit::passed_over(double t, double h) 
     const double end = samples.back().t, steps = (end - t) / h;
     if (steps < kFewSteps) return {};  // all that is seen may be round-off
     if (steps * static_cast<double>(functions_.size()) < kMostSamples)
-      for (double middle = t + h / 2; middle < end; middle += h)
+      for (int i = 0; i < static_cast<int>(steps + 0.5); ++i) {
+        const double middle = t + (i + 0.5) * h;
         samples.push_back({middle, f.function.at(middle)});
+      }
     std::erase_if(samples, [](const Sample& s) { return !std::isfinite(s.value); });
     std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.t < b.t; });
     double least = samples.front().value, most = least;
