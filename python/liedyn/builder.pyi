@@ -1630,6 +1630,31 @@ class Builder(Document, Owner):
 
         `of` is an argument after the name, or given by its keyword.
         """
+    def angle(self, name: str, of: BodyLike) -> Sensor:
+        """Angle of a body in the plane, from the inertial to its body axes; it counts turns.
+
+        of: a body, required. The body.
+
+        `of` is an argument after the name, or given by its keyword.
+        """
+    def angular_velocity(self, name: str, of: BodyLike, *, axes: str | None = 'body', rotation: Rotation | None = None) -> Sensor:
+        """Angular velocity of a body.
+
+        of: a body, required. The body.
+        axes: one of body, inertial, default "body". Axes of the components.
+        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
+
+        `of` is an argument after the name, or given by its keyword.
+        """
+    def angular_acceleration(self, name: str, of: BodyLike, *, axes: str | None = 'body', rotation: Rotation | None = None) -> Sensor:
+        """Angular acceleration of a body.
+
+        of: a body, required. The body.
+        axes: one of body, inertial, default "body". Axes of the components.
+        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
+
+        `of` is an argument after the name, or given by its keyword.
+        """
     @overload
     def relative_position(self, name: str, *between: BodyLike, points: Points | None = None, axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor:
         """Position of a point of one body relative to a point of another.
@@ -1702,31 +1727,6 @@ class Builder(Document, Owner):
         """
     @overload
     def distance_rate(self, name: str, *, between: Sequence[BodyLike], points: Points | None = None) -> Sensor: ...
-    def angle(self, name: str, of: BodyLike) -> Sensor:
-        """Angle of a body in the plane, from the inertial to its body axes; it counts turns.
-
-        of: a body, required. The body.
-
-        `of` is an argument after the name, or given by its keyword.
-        """
-    def angular_velocity(self, name: str, of: BodyLike, *, axes: str | None = 'body', rotation: Rotation | None = None) -> Sensor:
-        """Angular velocity of a body.
-
-        of: a body, required. The body.
-        axes: one of body, inertial, default "body". Axes of the components.
-        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
-
-        `of` is an argument after the name, or given by its keyword.
-        """
-    def angular_acceleration(self, name: str, of: BodyLike, *, axes: str | None = 'body', rotation: Rotation | None = None) -> Sensor:
-        """Angular acceleration of a body.
-
-        of: a body, required. The body.
-        axes: one of body, inertial, default "body". Axes of the components.
-        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
-
-        `of` is an argument after the name, or given by its keyword.
-        """
     def reaction_force(self, name: str, of: JointLike, *, axes: str | None = 'inertial') -> Sensor:
         """Force that a joint exerts on its second body, at the joint's place on that body.
 
@@ -1740,6 +1740,41 @@ class Builder(Document, Owner):
 
         of: a joint, required. The joint.
         axes: one of inertial, body, default "inertial". Axes of the components.
+
+        `of` is an argument after the name, or given by its keyword.
+        """
+    def joint_angle(self, name: str, of: JointLike) -> Sensor:
+        """Angle by which the second body of a joint has turned about its axis since the initial configuration; it goes on past half a turn, if no step turns by more.
+
+        of: a joint, required. The joint.
+
+        `of` is an argument after the name, or given by its keyword.
+        """
+    def joint_angle_rate(self, name: str, of: JointLike) -> Sensor:
+        """Angular velocity of the second body of a joint relative to the first, about the joint's axis.
+
+        of: a joint, required. The joint.
+
+        `of` is an argument after the name, or given by its keyword.
+        """
+    def joint_displacement(self, name: str, of: JointLike) -> Sensor:
+        """Displacement of the second body of a joint along its axis since the initial configuration.
+
+        of: a joint, required. The joint.
+
+        `of` is an argument after the name, or given by its keyword.
+        """
+    def joint_displacement_rate(self, name: str, of: JointLike) -> Sensor:
+        """Velocity of the second body of a joint relative to the first, along the joint's axis.
+
+        of: a joint, required. The joint.
+
+        `of` is an argument after the name, or given by its keyword.
+        """
+    def multiplier(self, name: str, of: JointLike) -> Sensor:
+        """Lagrange multipliers of a joint, as they stand in the equations.
+
+        of: a joint, required. The joint.
 
         `of` is an argument after the name, or given by its keyword.
         """
@@ -1845,41 +1880,6 @@ class Builder(Document, Owner):
 
         of: a flexible body, required. The flexible body.
         at: 3 numbers [m], required. The point. Its place in the initial configuration, inertial axes.
-
-        `of` is an argument after the name, or given by its keyword.
-        """
-    def joint_angle(self, name: str, of: JointLike) -> Sensor:
-        """Angle by which the second body of a joint has turned about its axis since the initial configuration; it goes on past half a turn, if no step turns by more.
-
-        of: a joint, required. The joint.
-
-        `of` is an argument after the name, or given by its keyword.
-        """
-    def joint_angle_rate(self, name: str, of: JointLike) -> Sensor:
-        """Angular velocity of the second body of a joint relative to the first, about the joint's axis.
-
-        of: a joint, required. The joint.
-
-        `of` is an argument after the name, or given by its keyword.
-        """
-    def joint_displacement(self, name: str, of: JointLike) -> Sensor:
-        """Displacement of the second body of a joint along its axis since the initial configuration.
-
-        of: a joint, required. The joint.
-
-        `of` is an argument after the name, or given by its keyword.
-        """
-    def joint_displacement_rate(self, name: str, of: JointLike) -> Sensor:
-        """Velocity of the second body of a joint relative to the first, along the joint's axis.
-
-        of: a joint, required. The joint.
-
-        `of` is an argument after the name, or given by its keyword.
-        """
-    def multiplier(self, name: str, of: JointLike) -> Sensor:
-        """Lagrange multipliers of a joint, as they stand in the equations.
-
-        of: a joint, required. The joint.
 
         `of` is an argument after the name, or given by its keyword.
         """
