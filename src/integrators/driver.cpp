@@ -332,17 +332,17 @@ bool Driver::equal_steps(double t, const Observer& observer) {
   if (!started_) {
     report_.step = report_.least_step = report_.largest_step = h;
     if (const auto passed = StepLimit(system_, begin_, options_.end).passed_over(begin_, h)) {
-      constexpr double kPole = 1e-8;  // of a step
-      const std::string change =
-          passed->width > kPole * h
-              ? fmt::format(
-                    "it changes and changes back within {:.2g} s, at t = {:.6g} for example; take steps of "
-                    "{:.2g} s at most, or adaptive=true",
-                    passed->width, passed->t, kPartOfPulse * passed->width)
-              : fmt::format("it has a spike at t = {:.6g} that no steps resolve, as at a zero of a divisor",
-                            passed->t);
-      report_.warnings.push_back(fmt::format(
-          "steps of {:.3g} s are too long for the function of time '{}': {}", h, passed->function, change));
+      constexpr double kPole = 1e-6;  // of a step
+      report_.warnings.push_back(passed->width > kPole * h
+                                     ? fmt::format("steps of {:.3g} s are too long for the function of time "
+                                                   "'{}': it changes and changes back "
+                                                   "within {:.2g} s, at t = {:.6g} for example; take steps "
+                                                   "of {:.2g} s at most, or adaptive=true",
+                                                   h, passed->function, passed->width, passed->t,
+                                                   kPartOfPulse * passed->width)
+                                     : fmt::format("the function of time '{}' has a spike at t = {:.6g} that "
+                                                   "no steps resolve, as at a zero of a divisor",
+                                                   passed->function, passed->t));
     }
     start(h);
   }

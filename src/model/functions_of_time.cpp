@@ -36,9 +36,10 @@ struct Watched {
   friend Watched operator+(Watched a, Watched b) { return Watched(a.x + b.x, a.rate + b.rate); }
   friend Watched operator-(Watched a, Watched b) { return Watched(a.x - b.x, a.rate - b.rate); }
   friend Watched operator*(Watched a, Watched b) { return Watched(a.x * b.x, a.rate * b.x + a.x * b.rate); }
-  // 1/(1 + x^2) and 1/cosh(x)
+  // 1/(1 + x^2) and 1/cosh(x); 1/x
   friend Watched operator/(Watched a, Watched b) {
     note_turn(b.rate);
+    note_turn(b.x);
     const double quotient = a.x / b.x;
     return Watched(quotient, (a.rate - quotient * b.rate) / b.x);
   }

@@ -22,7 +22,8 @@ class FunctionOfTime {
     // The outcome of every comparison that its value depends on, those of abs, sign, min, max, step and of the pieces of splines: between times where they
     // are all the same it is smooth.
     std::vector<bool> branches;
-    // Of what is raised to a power, and of the rates of exponents and divisors: a bell has its summit where one of these changes, however narrow it is.
+    // Of what is raised to a power, of divisors, and of the rates of exponents and divisors: a bell has its summit, and a spike its top, where one of these
+    // changes, however narrow it is.
     std::vector<bool> turns;
   };
   Signs signs(double t) const;
