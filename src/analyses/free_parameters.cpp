@@ -9,7 +9,7 @@
 #include "liedyn/base/largest.h"
 #include "liedyn/system/redundancy.h"
 #include "liedyn/system/tree_state.h"
-#include "liedyn/system/varied_system.h"
+#include "liedyn/system/varied_initial.h"
 
 namespace liedyn {
 

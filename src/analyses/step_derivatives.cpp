@@ -7,7 +7,7 @@
 #include "liedyn/base/index.h"
 #include "liedyn/base/tape.h"
 #include "liedyn/model/nodes/increments.h"
-#include "liedyn/system/varied_system.h"
+#include "liedyn/system/varied_accelerations.h"
 
 namespace liedyn {
 namespace {

@@ -13,7 +13,8 @@
 #include "liedyn/system/corrector.h"
 #include "liedyn/system/state.h"
 #include "liedyn/system/system.h"
-#include "liedyn/system/varied_system.h"
+#include "liedyn/system/varied_accelerations.h"
+#include "liedyn/system/varied_corrector.h"
 
 namespace liedyn {
 

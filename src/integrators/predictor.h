@@ -13,7 +13,7 @@
 #include "liedyn/lie/so3.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/system/state.h"
-#include "liedyn/system/varied_system.h"
+#include "liedyn/system/varied_corrector.h"
 
 namespace liedyn {
 

@@ -8,15 +8,12 @@
 // takes one solve per parameter with the factors of the exact matrix, or, backwards, one with its transpose.
 #pragma once
 
-#include <algorithm>
 #include <memory>
-#include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "liedyn/model/nodes/varied_stage.h"
-#include "liedyn/system/accelerations.h"
 #include "liedyn/system/corrector.h"
-#include "liedyn/system/initial.h"
 #include "liedyn/system/system.h"
 #include "liedyn/system/transposed_solver.h"
 
@@ -107,69 +104,5 @@ template <class S>
 using SystemOf = std::conditional_t<is_varied<S>, VariedSystem, System>;
 template <class S>
 using WorkOf = std::conditional_t<is_varied<S>, VariedWork, Work>;
-
-// Consistent initial values as consistent_state() finds them, with their derivatives.
-VariedState consistent_state(const VariedSystem& system, double t, const InitialOptions& options,
-                             VariedWork& work);
-// As their namesakes of system/initial.h.
-bool solve_accelerations(const VariedSystem& system, VariedState& state, VariedWork& work);
-bool shifted_state(const VariedSystem& system, const VariedState& state, double sh, VariedState& shifted,
-                   std::vector<Varied>& theta, VariedWork& work);
-std::vector<Varied> constrained_part(const VariedSystem& system, const VariedState& state,
-                                     const std::vector<Varied>& y, VariedWork& work);
-bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work);
-
-// The corrector with derivatives: Newton's method for the values, then the theorem above.
-class VariedCorrector : public StageArraysOf<Varied> {
- public:
-  VariedCorrector(const VariedSystem& system, const CorrectorOptions& options);
-
-  void prepare(const VariedState&, VariedWork& work) { plain_.prepare(work.plain); }
-  CorrectorOutcome solve(const Stage& stage, double h, const VariedState& reference, VariedState& to,
-                         VariedWork& work);
-  void forget_matrix() { plain_.forget_matrix(); }
-  void expect_similar_solves() { plain_.expect_similar_solves(); }
-  // theta of Lie nodes is not read after a solve: it gets no derivatives.
-  void leave_theta() { leaves_theta_ = true; }
-
- private:
-  void set_drift(double h, const VariedState& reference, const VariedState& to, VariedWork& work);
-  VariedNodeStage held_stage(const Node& node, const VariedState& reference, VariedState& to);
-  void hold_nodes(const Stage& stage, const VariedState& reference, VariedState& to);
-  void move_nodes(const Stage& stage, const VariedState& reference, VariedState& to, const VariedWork& work);
-
-  const VariedSystem* system_;
-  Corrector plain_;
-  bool leaves_theta_ = false;
-  bool holds_all_ = false;  // no node advances in parameters: q is constant while the stage is held
-  std::vector<Varied> increments_;
-  std::vector<Varied> right_;
-  // Rows and multipliers as Newton's method scales them, for the stage that they were made for.
-  void set_scales(const Stage& stage, double h);
-  std::shared_ptr<const VariedSystem::Scales> scales_;
-  double scaled_rate_ = 0, scaled_c_v_ = 0, scaled_h_ = 0;
-  std::vector<double> zeros_;
-  State reference_, to_;
-};
-template <class S>
-using CorrectorOf = std::conditional_t<is_varied<S>, VariedCorrector, Corrector>;
-
-// Accelerations with derivatives.
-class VariedAccelerations {
- public:
-  explicit VariedAccelerations(const VariedSystem& system) : system_(&system), plain_(system.plain()) {}
-
-  void prepare(const VariedState& state, VariedWork& work);
-  bool solve(VariedState& state, VariedWork& work, CorrectorOutcome& outcome);
-  // Into work.right.
-  void constraint_increment(const std::vector<Varied>& residual, VariedWork& work) const;
-
- private:
-  const VariedSystem* system_;
-  Accelerations plain_;
-  VariedState last_;  // where M and B are taken
-};
-template <class S>
-using AccelerationsOf = std::conditional_t<is_varied<S>, VariedAccelerations, Accelerations>;
 
 }  // namespace liedyn
