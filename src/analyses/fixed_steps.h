@@ -12,6 +12,7 @@
 #include "liedyn/analyses/outputs.h"
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/base/error.h"
+#include "liedyn/system/varied_initial.h"
 
 namespace liedyn {
 

@@ -285,7 +285,8 @@ TEST(AdaptiveSteps, DoNotPassOverPulses) {
   // Begins with forces whose squares are too small for a number.
   cases.push_back({"bell of 20 ms", make_system(pushed_mass("1000*exp(-((t-0.5)/0.02)^2)")), 3, 1,
                    1000 * 0.02 * std::sqrt(std::numbers::pi)});
-  cases[4].exact = WholeRun(cases[4].system, "rk44", 1, 2e-5).sensors[3];
+  for (Case& c : cases)
+    if (c.name == "table") c.exact = WholeRun(c.system, "rk44", 1, 2e-5).sensors[c.v];
   fmt::print("  {:<36} {:<20} {:>7} {:>12} {:>12}\n", "method", "pulse", "steps", "speed", "exact");
   for (const std::string& method : adaptive_methods())
     for (const Case& c : cases) {

@@ -463,7 +463,7 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
         std::max<double>(kLeastPieces, std::min<double>(control.remembered_steps, half_way));
     double stop = limit_->longest(state_.t, ahead);
     if (stop == ahead) stop = left <= pieces * h ? left : 0;
-    const double reach = control.remembered_steps > 0 ? h / kHalfMargin : h;
+    const double reach = control.remembered_steps > 0 ? std::min(h / kHalfMargin, longest) : h;
     const double planned = stop > 0 ? stop / std::max(1.0, std::ceil(stop / reach - kSlack)) : h,
                  now = contacts_->longest(planned);
     const bool last = now >= (1 - 1e-9) * left;
