@@ -81,7 +81,7 @@ class UnitAdvice {
       gains(force);
       ratios(force);
     }
-    if (left_out_ > 0) out_.push_back(fmt::format("{} more numbers look like another unit", left_out_));
+    if (left_out_ > 0) out_.push_back(fmt::format("{} more numbers are worth a second look", left_out_));
     return std::move(out_);
   }
 

@@ -457,10 +457,15 @@ class ConvergenceStudy {
     const double step = (options_.end - options_.start) / static_cast<double>(reference_.steps);
     out_.reference = fmt::format("{} {}, step {:.6g}", reference_.integrator,
                                  systems_[reference_.system].model().formulation(), step);
-    for (const Run* run : {&reference_, &both[1]})
-      if (!run->report.completed)
-        throw NumericalError(options_.start, fmt::format("the reference ({}) failed: {}", out_.reference,
-                                                         run->report.failure));
+    if (!reference_.report.completed)
+      throw NumericalError(options_.start, fmt::format("the reference ({}) failed: {}", out_.reference,
+                                                       reference_.report.failure));
+    if (!both[1].report.completed)
+      throw NumericalError(
+          options_.start,
+          fmt::format(
+              "the reference ({}) cannot be judged, since the same with steps twice as long failed: {}",
+              out_.reference, both[1].report.failure));
     for (const Quantity& quantity : quantities_)
       out_.reference_difference.push_back(difference(quantity, reference_, both[1]));
   }

@@ -148,6 +148,7 @@ Result kinematics(const System& system, const SimulateOptions& options) {
       break;
     }
   }
+  if (!s.completed && s.steps > 0 && (every == 0 || s.steps % every != 0)) recorder.record(state);
   s.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   s.step = h;
   s.least_step = s.largest_step = h;

@@ -1,7 +1,10 @@
 #include "liedyn/base/suggest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 
@@ -99,5 +102,7 @@ std::string excerpt(std::string_view text, std::size_t length) {
   }
   return shown;
 }
+
+std::string number_text(double number) { return std::isnan(number) ? "nan" : fmt::format("{}", number); }
 
 }  // namespace liedyn

@@ -42,4 +42,7 @@ std::string did_you_mean(std::string_view word, const Range& candidates) {
 // with "...".
 std::string excerpt(std::string_view text, std::size_t length = 40);
 
+// A number in a message: one that is not a number has no sign, which would depend on the machine.
+std::string number_text(double number);
+
 }  // namespace liedyn

@@ -341,6 +341,11 @@ TEST(EqualSteps, SayHowWideAPulseIsThatTheyPassOver) {
   }
 }
 
+TEST(EqualSteps, PassOverNothingWhereAFunctionHasNoValue) {
+  for (const char* function : {"sqrt(0.0055-t)", "log(0.0055-t)", "sqrt(t-0.0055)"})
+    EXPECT_FALSE(StepLimit(make_system(pushed_mass(function)), 0, 1).passed_over(0, 1e-3)) << function;
+}
+
 TEST(AdaptiveSteps, AreNoLongerThanMaxStep) {
   const System system = make_system(pushed_mass("1"));
   for (const std::string& method : adaptive_methods()) {

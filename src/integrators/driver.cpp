@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "liedyn/base/allocation_counter.h"
+#include "liedyn/base/suggest.h"
 #include "liedyn/model/nodes/parameter_stage.h"
 #include "liedyn/model/nodes/stage.h"
 
@@ -29,7 +30,8 @@ std::string numbers_not_finite(const System& system, double t, double h) {
     variables.back() = t + part * h;
     for (const Params::Bound& timed : params.timed())
       if (const double value = timed.expression.evaluate<double>(variables); !std::isfinite(value))
-        return fmt::format("; '{}' is {} at t = {:.6g}", params.path(timed.number), value, variables.back());
+        return fmt::format("; '{}' is {} at t = {:.6g}", params.path(timed.number), number_text(value),
+                           variables.back());
   }
   return {};
 }

@@ -176,6 +176,9 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
     switch (c.failure) {
       case CorrectorFailure::Singular:
         // A mass matrix without mass is found at the start already: here its numbers have lost their sense.
+        if (c.worst < 0)
+          return fmt::format("nothing determines the accelerations: a mass matrix has no finite inverse; {}",
+                             kStability);
         return fmt::format("nothing determines the acceleration at '{}': a mass matrix is singular; {}", name,
                            kStability);
       case CorrectorFailure::NotFinite:

@@ -195,6 +195,7 @@ std::optional<StepLimit::PassedOver> StepLimit::passed_over(double t, double h) 
         begin = t + h * std::floor((now.t - t) / h + 1e-9);
         ends[0] = f.function.at(begin), ends[1] = f.function.at(begin + h);
       }
+      if (!std::isfinite(ends[0]) || !std::isfinite(ends[1])) continue;  // where the run will end
       const double part = (now.t - begin) / h;
       const double difference = std::abs(now.value - (1 - part) * ends[0] - part * ends[1]);
       const bool inside = part > 1e-9 && part < 1 - 1e-9;

@@ -152,8 +152,9 @@ double DescriptionBuilder::evaluate(std::string_view text, bool with_time, std::
   const double value = expression.evaluate<double>(values_);
   if (std::isfinite(value)) return value;
   finding(path,
-          fmt::format("expected a finite number, but the expression '{}' gives {}", excerpt(text), value), {},
-          line);
+          fmt::format("expected a finite number, but the expression '{}' gives {}", excerpt(text),
+                      number_text(value)),
+          {}, line);
   return kUnknown;
 }
 

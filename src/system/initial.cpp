@@ -15,6 +15,7 @@
 #include "liedyn/model/sensors/events.h"
 #include "liedyn/system/assembly.h"
 #include "liedyn/system/further_findings.h"
+#include "liedyn/system/matrix_parts.h"
 #include "liedyn/system/node_components.h"
 #include "liedyn/system/projection.h"
 #include "liedyn/system/redundancy.h"
@@ -228,11 +229,10 @@ void require_accelerations(const System& system, State& state, Work& work) {
   if (const std::vector<Diagnostic> findings = findings_not_finite(system, state, work); !findings.empty())
     throw InputError(findings);
   const int suspect = work.solver->singular_unknown();
+  require_derivatives(system, state, work);
   if (suspect < 0)
-    throw InputError(
-        {{file, 0, "", "the equations of motion do not determine the accelerations",
-          "`liedyn check` names redundant constraints; an expression may have an infinite derivative "
-          "here"}});
+    throw InputError({{file, 0, "", "the equations of motion do not determine the accelerations",
+                       "`liedyn check` names redundant constraints"}});
   const std::string name = system.unknown_name(suspect);
   if (suspect < model.nv)
     throw InputError({{file, model.body_of(suspect).line, name,

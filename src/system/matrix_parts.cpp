@@ -1,5 +1,7 @@
 #include "liedyn/system/matrix_parts.h"
 
+#include <cmath>
+
 #include "liedyn/base/index.h"
 
 namespace liedyn {
@@ -36,6 +38,21 @@ SparseMatrix force_part(const System& system, const Work& work) { return part(sy
 SparseMatrix row_part(const System& system, const Work& work) { return part(system, work, true, false); }
 SparseMatrix multiplier_part(const System& system, const Work& work) {
   return part(system, work, false, true);
+}
+
+void require_derivatives(const System& system, const State& state, Work& work) {
+  MatrixRequest request;
+  request.force = {1, 1, 1};
+  system.jacobian(state, work, {}, request);
+  const SparseMatrix matrix = force_part(system, work);
+  for (int column = 0; column < matrix.outerSize(); ++column)
+    for (SparseMatrix::InnerIterator it(matrix, column); it; ++it)
+      if (const auto row = static_cast<int>(it.row()); !std::isfinite(it.value()))
+        throw InputError({{system.model().description().file, system.model().body_of(row).line,
+                           system.model().equation_name(row),
+                           "the forces here have derivatives that are infinite or not numbers",
+                           "as those of sqrt(x) at x = 0: begin beside such a point, or take a function "
+                           "without it"}});
 }
 
 }  // namespace liedyn

@@ -7,6 +7,7 @@
 
 #include "liedyn/analyses/statics/stability.h"
 #include "liedyn/base/index.h"
+#include "liedyn/system/initial.h"
 #include "liedyn/system/node_components.h"
 #include "liedyn/system/subsystems.h"
 
@@ -146,6 +147,12 @@ std::string no_equilibrium(const System& system, double factor, const State& sta
         "there must be no load in this direction",
         factor, ways_of_bodies(system, start, report.reached, report.motion, work));
   const Model& model = system.model();
+  // What would set it in motion if it were let go here: joints carry what they can.
+  State here = report.reached.q.empty() ? start : report.reached;
+  std::fill(here.vdot.begin(), here.vdot.end(), 0.0);
+  State let_go = here;
+  if (solve_accelerations(system, let_go, work)) here.lambda = let_go.lambda;
+  system.residual(here, work, {});
   int worst = 0;
   for (int i = 0; i < model.nv; ++i)
     if (std::abs(work.r[at(i)]) > std::abs(work.r[at(worst)])) worst = i;

@@ -124,8 +124,9 @@ class Repeater {
         found = parsed_.emplace(signature_ + text, Expression::parse(text, names_)).first;
       const double value = found->second.evaluate<double>(values_);
       if (std::isfinite(value)) return value;
-      findings_.add(path, fmt::format("expected a finite number, but '{}' gives {}", excerpt(text), value),
-                    {}, origin);
+      findings_.add(
+          path, fmt::format("expected a finite number, but '{}' gives {}", excerpt(text), number_text(value)),
+          {}, origin);
     } catch (const ExpressionError& error) {
       findings_.add(
           path,

@@ -208,6 +208,7 @@ class Lanczos {
     const double scale = known_ > 0 ? H_.topLeftCorner(known_, known_).cwiseAbs().maxCoeff() : 0;
     for (Eigen::Index i = 0; i < X.cols() && size_ < before + kBlock; ++i) {
       MatrixXd x = X.col(i);
+      const double whole = std::sqrt(std::max(x.col(0).dot(VectorXd(M_ * x.col(0))), 0.0));
       for (int pass = 0; pass < 3; ++pass) {
         const VectorXd part = MQ_.leftCols(size_).transpose() * x;
         x -= Q_.leftCols(size_) * part;
@@ -216,7 +217,7 @@ class Lanczos {
       inverse_.orthogonal().apply(x);
       const VectorXd Mx = M_ * x.col(0);
       const double length = std::sqrt(std::max(x.col(0).dot(Mx), 0.0));
-      if (!(length > kNothing * scale) || length < 1e-150) continue;
+      if (!(length > kNothing * std::max(scale, whole)) || length < 1e-150) continue;
       out(size_ - before, i) = length;
       Q_.col(size_) = x / length;
       MQ_.col(size_++) = Mx / length;

@@ -232,8 +232,9 @@ void connect_expressions(SensorConnection& c, Sensor& sensor) {
     const auto& sensors = c.d.entries(Section::Sensors);
     const bool later = names_one_of(text.substr(std::min(place, text.size())), &c.entry + 1,
                                     sensors.data() + sensors.size());
-    c.refuse(fmt::format("at character {}: {}", place + 1, error.what()),
-             later ? "this sensor stands later: expressions may use those before them" : error.hint());
+    c.refuse(
+        fmt::format("in the expression '{}', at character {}: {}", excerpt(text), place + 1, error.what()),
+        later ? "this sensor stands later: expressions may use those before them" : error.hint());
   }
   sensor.components = static_cast<int>(sensor.expressions.size());
 }

@@ -7,6 +7,7 @@
 
 #include "liedyn/base/dual.h"
 #include "liedyn/base/expression_evaluation.h"
+#include "liedyn/base/suggest.h"
 #include "liedyn/model/model.h"
 #include "liedyn/model/sensors/list.h"
 
@@ -80,7 +81,8 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
     full = Expression::parse(text, known);
   } catch (const ExpressionError& error) {
     findings.push_back({file, line, path,
-                        fmt::format("at character {}: {}", error.position() + 1, error.what()),
+                        fmt::format("in the expression '{}', at character {}: {}", excerpt(text),
+                                    error.position() + 1, error.what()),
                         error.hint()});
     return;
   }
