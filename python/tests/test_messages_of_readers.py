@@ -5,6 +5,8 @@ Each case is one wrong file of a user, and the whole text that the program print
 
 import base64
 import json
+import os
+import re
 import resource
 import shutil
 import struct
@@ -392,6 +394,8 @@ ARRAYS = [
     ("shape of one number more", {"shape": [12]}, "the data are damaged"),
     ("data of another text", {"data": "Monday, rain"}, "the data are damaged"),
     ("two scales for eleven rows", {"scale": [1, 2]}, "expected one scale, or one for each first index"),
+    ("scales that are no numbers", {"scale": ["a"] * 11}, "expected one scale, or one for each first index"),
+    ("coding that is a number", {"coding": 3}, "expected the coding delta-shuffle, got 3"),
 ]
 
 
@@ -400,7 +404,58 @@ def test_an_array_of_a_scene_that_cannot_be_read(changes, message, scene, tmp_pa
     assert scene["times"]["shape"] == [11]
     write(tmp_path, {"scene.json": scene, "changed.json": scene | {"times": scene["times"] | changes}})
     liedyn(tmp_path, "convert scene.json scene.glb")
-    refused(tmp_path, "convert changed.json changed.glb", f"times: {message}")
+    refused(tmp_path, "convert changed.json changed.glb", f"changed.json: times: {message}")
+
+
+ABSENT = object()
+NO_TIMES = {"type": "f64", "shape": [0], "data": ""}
+# What stands where in the scene, and the message about it.
+SCENES = [
+    ("times", NO_TIMES, "times: expected at least one time"),
+    ("title", 7, "title: expected a text, got 7"),
+    ("kind", None, "kind: expected a text, got null"),
+    ("kind", "modes", "mode_list: expected a list, got nothing"),
+    ("gravity", ABSENT, "gravity: expected 3 numbers, got nothing"),
+    ("planar", 1, "planar: expected true or false, got 1"),
+    ("frames", ABSENT, "frames: expected a list, got nothing"),
+    ("frames", ["a", "b"], "positions: expected the shape [11, 2, 3], got [11, 1, 3]"),
+    ("positions", ABSENT, 'positions: expected an array of numbers, {"type", "shape", "data"}'),
+    ("bodies", 7, "bodies: expected a list, got 7"),
+    ("bodies.1", "arm", 'bodies[1]: expected an object, got "arm"'),
+    ("bodies.1.kind", "rigit", 'bodies[1].kind: expected ground, rigid, beam or flexible, got "rigit"'),
+    ("bodies.1.frame", 1, "bodies[1].frame: expected a whole number from -1 to 0, got 1"),
+    ("bodies.1.shapes", ABSENT, "bodies[1].shapes: expected a list, got nothing"),
+    ("bodies.1.shapes.0", {"type": "box", "size": 3}, "bodies[1].shapes[0].size: expected 3 numbers, got 3"),
+    ("bodies.1.shapes.0", {"type": "prism"}, 'bodies[1].shapes[0].type: expected box, sphere, cylinder, capsule, tube, cone, ellipsoid or mesh, got "prism"'),
+    ("bodies.1.shapes.0", {"type": "sphere", "radius": 1, "color": "#00gg00"}, 'bodies[1].shapes[0].color: expected "#rrggbb", got "#00gg00"'),
+    ("channels", 7, "channels: expected a list, got 7"),
+    ("warnings", [7], "warnings[0]: expected a text, got 7"),
+]
+
+
+@pytest.mark.parametrize("path, value, message", [pytest.param(*row, id=f"{row[0]}_{i}") for i, row in enumerate(SCENES)])
+def test_a_scene_that_cannot_be_read(path, value, message, scene, tmp_path):
+    changed = json.loads(json.dumps(scene))
+    *above, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+    place = changed
+    for key in above:
+        place = place[key]
+    if value is ABSENT:
+        del place[last]
+    else:
+        place[last] = value
+    write(tmp_path, {"changed.json": changed})
+    refused(tmp_path, "convert changed.json changed.glb", f"changed.json: {message}")
+
+
+def test_every_reader_of_scenes_refuses_what_is_none(scene, tmp_path):
+    write(tmp_path, {"scene.json": scene, "empty.json": {"format": "liedyn scene 1"}, "model.json": MODEL, "viewer.html": "<!--liedyn-scene-->"})
+    message = "empty.json: title: expected a text, got nothing"
+    for words in ("info", "view --no-open", "view scene.json --html page.html --compare", "run model.json --html page.html --compare"):
+        done = subprocess.run(["liedyn", *words.split(), "empty.json"], cwd=tmp_path, capture_output=True, text=True, timeout=60, env=os.environ | {"LIEDYN_VIEWER": "viewer.html"})
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {message}\n")
+    with pytest.raises(ld.InputError, match=re.escape(message)):
+        ld.Model(MODEL).view().compared_with(tmp_path / "empty.json")
 
 
 # ---- checkpoints
