@@ -470,6 +470,15 @@ CHECKPOINTS = [
 ]
 
 
+def test_a_resumed_run_that_fails_at_once_says_why(tmp_path):
+    model = MODEL | {"forces": {"motor": {"type": "joint_effort", "joint": "hinge", "effort": "sqrt(0.005 - t)"}}}
+    write(tmp_path, {"model.json": model})
+    first = liedyn(tmp_path, "run model.json --checkpoint run.state --every 1", code=3)
+    again = liedyn(tmp_path, "run model.json --resume run.state --scene scene.json", code=3)
+    assert "the residual is not finite" in again.stderr and again.stderr == first.stderr
+    assert ld.view.unpacked(json.loads((tmp_path / "scene.json").read_text())["times"]).tolist() == [0.005]
+
+
 @pytest.mark.parametrize("files, options, message", **named(CHECKPOINTS))
 def test_a_checkpoint_that_cannot_be_used(files, options, message, tmp_path):
     write(tmp_path, files | {"model.json": MODEL})
