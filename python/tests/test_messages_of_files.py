@@ -283,6 +283,11 @@ LIBRARIES = {
         "robot.sdf: {}", "this installation cannot read robots of this kind (.sdf)",
         "install the package liedyn-robots, or build with libsdformat-dev installed", None,
     ),
+    "liedyn_meshes.so": (
+        "run model.json", {"model.json": '{ "liedyn": 1, ' + block('{ "type": "mesh", "file": "part.dae", "mass": 1 }') + " }", "part.dae": "<COLLADA/>"},
+        "model.json:1: bodies.block.shape.file: part.dae: {}", "this installation cannot read meshes of this kind (.dae)",
+        "install the package liedyn-robots, or build with libassimp-dev installed", None,
+    ),
 }  # fmt: skip
 
 
