@@ -87,6 +87,11 @@ MODELS = {
         block(box('"at": ["height", 0, 0]'), '"tables": { "road": { "points": [[0, 0], [1, 1]] } }, "parameters": { "height": "road(0.5)" }, '),
         "bodies.block.shape: its place has no finite value (hint: parameters of shapes cannot depend on tables)",
     ),
+    "place that is infinite": (block(box('"at": ["1/0", 0, 0]')), "bodies.block.shape: its place has no finite value"),
+    "axis of nothing": (
+        block(box('"rotation": { "axis": [0, 0, "0/0"], "angle": 1 }')),
+        "bodies.block.shape.rotation: axis: expected a direction, got a length that is not a number",
+    ),
     # sub-models
     "sub-models in a list": ('"models": []', "models: expected sub-models by name, got an array of 0"),
     "number as a sub-model": ('"models": { "left": { "model": 5 } }', "models.left.model: expected a model, got 5"),
