@@ -5,6 +5,8 @@ Each case is one wrong file of a user, and the whole text that the program print
 
 import base64
 import json
+import os
+import re
 import resource
 import shutil
 import struct
@@ -130,11 +132,15 @@ MESHES = [
     ("glTF of a head", "part.glb", b"glTF" + struct.pack("<II", 2, 12), "part.glb: has no JSON chunk"),
     ("node that is a number", "part.gltf", gltf(nodes=[7]), "part.gltf:7: nodes: expected objects"),
     ("primitive that is a number", "part.gltf", gltf(meshes=[{"primitives": [7]}]), "part.gltf:6: primitives: expected objects"),
-    ("node that is absent", "part.gltf", gltf(scenes=[{"nodes": [5]}]), "part.gltf:8: expected an index below 1, got 5"),
+    ("node that is absent", "part.gltf", gltf(scenes=[{"nodes": [5]}]), "part.gltf:8: nodes: expected an index below 1, got 5"),
     ("data without base64", "part.gltf", gltf(buffers=[{"uri": "data:application/octet-stream,abc"}]), "part.gltf:3: uri: expected data of the encoding base64"),
     ("data that is no base64", "part.gltf", gltf(buffers=[{"uri": "data:application/octet-stream;base64,AB#D"}]), "part.gltf:3: uri: is not base64"),
     ("sparse accessor", "part.gltf", accessor(sparse={"count": 1}), "part.gltf:5: sparse accessors are not read"),
     ("bytes with a sign", "part.gltf", accessor(componentType=5120), "part.gltf:5: componentType: 5120 is not read"),
+    ("type of components that is no whole number", "part.gltf", accessor(componentType=5126.5), "part.gltf:5: componentType: 5126.5 is not read"),
+    ("no type of components", "part.gltf", accessor().replace('"componentType": 5126, ', ""), "part.gltf:5: 'componentType' is missing"),
+    ("count that is no whole number", "part.gltf", accessor(count=2.5), "part.gltf:5: count: expected a whole number below 1073741824, got 2.5"),
+    ("no elements beyond their view", "part.gltf", accessor(count=0, byteOffset=1000), "part.gltf:5: 0 elements from byte 1000 do not fit into the 36 bytes of their view"),
     ("huge count", "part.gltf", accessor(count=60_000_001), "part.gltf:5: count: 60000001 is too many"),
     ("view beyond its buffer", "part.gltf", gltf(bufferViews=[{"buffer": 0, "byteOffset": 4, "byteLength": 36}]), "part.gltf:4: the view ends at byte 40, but its buffer has 36"),
     ("rotation of zero", "part.gltf", gltf(nodes=[{"mesh": 0, "rotation": [0, 0, 0, 0]}]), "part.gltf:7: rotation: expected a quaternion, got zero"),
@@ -392,6 +398,8 @@ ARRAYS = [
     ("shape of one number more", {"shape": [12]}, "the data are damaged"),
     ("data of another text", {"data": "Monday, rain"}, "the data are damaged"),
     ("two scales for eleven rows", {"scale": [1, 2]}, "expected one scale, or one for each first index"),
+    ("scales that are no numbers", {"scale": ["a"] * 11}, "expected one scale, or one for each first index"),
+    ("coding that is a number", {"coding": 3}, "expected the coding delta-shuffle, got 3"),
 ]
 
 
@@ -400,7 +408,58 @@ def test_an_array_of_a_scene_that_cannot_be_read(changes, message, scene, tmp_pa
     assert scene["times"]["shape"] == [11]
     write(tmp_path, {"scene.json": scene, "changed.json": scene | {"times": scene["times"] | changes}})
     liedyn(tmp_path, "convert scene.json scene.glb")
-    refused(tmp_path, "convert changed.json changed.glb", f"times: {message}")
+    refused(tmp_path, "convert changed.json changed.glb", f"changed.json: times: {message}")
+
+
+ABSENT = object()
+NO_TIMES = {"type": "f64", "shape": [0], "data": ""}
+# What stands where in the scene, and the message about it.
+SCENES = [
+    ("times", NO_TIMES, "times: expected at least one time"),
+    ("title", 7, "title: expected a text, got 7"),
+    ("kind", None, "kind: expected a text, got null"),
+    ("kind", "modes", "mode_list: expected a list, got nothing"),
+    ("gravity", ABSENT, "gravity: expected 3 numbers, got nothing"),
+    ("planar", 1, "planar: expected true or false, got 1"),
+    ("frames", ABSENT, "frames: expected a list, got nothing"),
+    ("frames", ["a", "b"], "positions: expected the shape [11, 2, 3], got [11, 1, 3]"),
+    ("positions", ABSENT, 'positions: expected an array of numbers, {"type", "shape", "data"}'),
+    ("bodies", 7, "bodies: expected a list, got 7"),
+    ("bodies.1", "arm", 'bodies[1]: expected an object, got "arm"'),
+    ("bodies.1.kind", "rigit", 'bodies[1].kind: expected ground, rigid, beam or flexible, got "rigit"'),
+    ("bodies.1.frame", 1, "bodies[1].frame: expected a whole number from -1 to 0, got 1"),
+    ("bodies.1.shapes", ABSENT, "bodies[1].shapes: expected a list, got nothing"),
+    ("bodies.1.shapes.0", {"type": "box", "size": 3}, "bodies[1].shapes[0].size: expected 3 numbers, got 3"),
+    ("bodies.1.shapes.0", {"type": "prism"}, 'bodies[1].shapes[0].type: expected box, sphere, cylinder, capsule, tube, cone, ellipsoid or mesh, got "prism"'),
+    ("bodies.1.shapes.0", {"type": "sphere", "radius": 1, "color": "#00gg00"}, 'bodies[1].shapes[0].color: expected "#rrggbb", got "#00gg00"'),
+    ("channels", 7, "channels: expected a list, got 7"),
+    ("warnings", [7], "warnings[0]: expected a text, got 7"),
+]
+
+
+@pytest.mark.parametrize("path, value, message", [pytest.param(*row, id=f"{row[0]}_{i}") for i, row in enumerate(SCENES)])
+def test_a_scene_that_cannot_be_read(path, value, message, scene, tmp_path):
+    changed = json.loads(json.dumps(scene))
+    *above, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+    place = changed
+    for key in above:
+        place = place[key]
+    if value is ABSENT:
+        del place[last]
+    else:
+        place[last] = value
+    write(tmp_path, {"changed.json": changed})
+    refused(tmp_path, "convert changed.json changed.glb", f"changed.json: {message}")
+
+
+def test_every_reader_of_scenes_refuses_what_is_none(scene, tmp_path):
+    write(tmp_path, {"scene.json": scene, "empty.json": {"format": "liedyn scene 1"}, "model.json": MODEL, "viewer.html": "<!--liedyn-scene-->"})
+    message = "empty.json: title: expected a text, got nothing"
+    for words in ("info", "view --no-open", "view scene.json --html page.html --compare", "run model.json --html page.html --compare"):
+        done = subprocess.run(["liedyn", *words.split(), "empty.json"], cwd=tmp_path, capture_output=True, text=True, timeout=60, env=os.environ | {"LIEDYN_VIEWER": "viewer.html"})
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {message}\n")
+    with pytest.raises(ld.InputError, match=re.escape(message)):
+        ld.Model(MODEL).view().compared_with(tmp_path / "empty.json")
 
 
 # ---- checkpoints
@@ -413,6 +472,15 @@ CHECKPOINTS = [
     ("folder to keep it in", {}, "--checkpoint .", ".: cannot be written: Is a directory"),
     ("another version", {"last.state": b"liedyn checkpoint file 2\n" + bytes(40)}, "--resume last.state", "last.state: another version of Liedyn wrote this checkpoint (hint: start the run anew)"),
 ]
+
+
+def test_a_resumed_run_that_fails_at_once_says_why(tmp_path):
+    model = MODEL | {"forces": {"motor": {"type": "joint_effort", "joint": "hinge", "effort": "sqrt(0.005 - t)"}}}
+    write(tmp_path, {"model.json": model})
+    first = liedyn(tmp_path, "run model.json --checkpoint run.state --every 1", code=3)
+    again = liedyn(tmp_path, "run model.json --resume run.state --scene scene.json", code=3)
+    assert "the residual is not finite" in again.stderr and again.stderr == first.stderr
+    assert ld.view.unpacked(json.loads((tmp_path / "scene.json").read_text())["times"]).tolist() == [0.005]
 
 
 @pytest.mark.parametrize("files, options, message", **named(CHECKPOINTS))

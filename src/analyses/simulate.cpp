@@ -181,6 +181,7 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   if (run.reads()) {
     archive(run.figures());
     recorder->go_on(checkpoints.recorded);
+    if (options.recorded) options.recorded(system, start);
   } else {
     recorder->record(start);
   }

@@ -34,7 +34,7 @@ struct SimulateOptions {
   // Also record the largest |Phi| and |B v + Phi_t|, unscaled, as the channels constraint_residual.position and
   // constraint_residual.velocity.
   bool record_residuals = false;
-  // Called with every state that is recorded; the system may be another one than simulate() was given, if it chooses the formulation. May be empty.
+  // Called with every state that is recorded, and with the one that a run goes on from; the system may be another one than simulate() was given, if it chooses the formulation. May be empty.
   std::function<void(const System&, const State&)> recorded = {};
   // Called now and then with the fraction done; returning false stops the run. May be empty.
   std::function<bool(double fraction)> progress = {};

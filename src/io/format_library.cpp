@@ -13,8 +13,8 @@ namespace {
 
 [[noreturn]] void refuse(const FormatLibrary& format, const std::string& file, const std::string& message) {
   throw InputError(
-      file, message,
-      fmt::format("install the package liedyn-robots, or build with {} installed", format.package));
+      {{file, 0, "", message,
+        fmt::format("install the package liedyn-robots, or build with {} installed", format.package)}});
 }
 
 }  // namespace

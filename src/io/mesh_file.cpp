@@ -273,7 +273,8 @@ class Gltf {
     }
     const std::size_t scene = root_.find("scene") ? index(root_, "scene", scenes.size()) : 0;
     if (const JsonValue roots = scenes[scene].find("nodes"); roots && roots.is(JsonType::Array))
-      for (const JsonValue node : roots) add_node(item(node, nodes_.size()), identity, 0);
+      for (const JsonValue node : roots)
+        add_node(whole(node, "nodes", "an index", nodes_.size()), identity, 0);
     return std::move(mesh_);
   }
 
@@ -313,20 +314,23 @@ class Gltf {
     }
     return out;
   }
-  std::size_t item(JsonValue value, std::size_t count) const {
+  std::size_t whole(JsonValue value, std::string_view key, std::string_view what, std::size_t limit) const {
     if (!value.is(JsonType::Number) || !(value.number() >= 0) ||
-        value.number() != std::floor(value.number()) || value.number() >= static_cast<double>(count))
-      stop(fmt::format("expected an index below {}, got {}", count, value.describe()), value);
+        value.number() != std::floor(value.number()) || value.number() >= static_cast<double>(limit))
+      stop(fmt::format("{}: expected {} below {}, got {}", key, what, limit, value.describe()), value);
     return static_cast<std::size_t>(value.number());
   }
-  std::size_t index(JsonValue object, std::string_view key, std::size_t count) const {
+  JsonValue required(JsonValue object, std::string_view key) const {
     const JsonValue value = object.find(key);
     if (!value) stop(fmt::format("'{}' is missing", key), object);
-    return item(value, count);
+    return value;
+  }
+  std::size_t index(JsonValue object, std::string_view key, std::size_t count) const {
+    return whole(required(object, key), key, "an index", count);
   }
   std::size_t size(JsonValue object, std::string_view key, std::size_t otherwise) const {
     const JsonValue value = object.find(key);
-    return value ? item(value, kLargestFile) : otherwise;
+    return value ? whole(value, key, "a whole number", kLargestFile) : otherwise;
   }
 
   void read_buffers() {
@@ -388,12 +392,14 @@ class Gltf {
     if (!given || !given.is(JsonType::String) || given.text() != type)
       stop(fmt::format("type: expected {}", type), a);
     Data out{};
-    out.component = static_cast<int>(size(a, "componentType", 0));
-    const std::size_t width = out.component == 5121                            ? 1
-                              : out.component == 5123                          ? 2
-                              : out.component == 5125 || out.component == 5126 ? 4
-                                                                               : 0;
-    if (width == 0) stop(fmt::format("componentType: {} is not read", out.component), a);
+    const JsonValue component = required(a, "componentType");
+    const double number = component.is(JsonType::Number) ? component.number() : 0;
+    const std::size_t width = number == 5121                     ? 1
+                              : number == 5123                   ? 2
+                              : number == 5125 || number == 5126 ? 4
+                                                                 : 0;
+    if (width == 0) stop(fmt::format("componentType: {} is not read", component.describe()), a);
+    out.component = static_cast<int>(number);
     out.count = size(a, "count", 0);
     if (out.count > 3 * kMostTriangles) stop(fmt::format("count: {} is too many", out.count), a);
     const JsonValue view = views_[index(a, "bufferView", views_.size())];
@@ -405,8 +411,11 @@ class Gltf {
     const std::size_t offset = size(a, "byteOffset", 0);
     out.stride = size(view, "byteStride", width * components);
     if (out.stride == 0) stop("byteStride: expected a positive number", view);
-    if (out.count > 0 && offset + (out.count - 1) * out.stride + width * components > length)
-      stop(fmt::format("{} elements do not fit into the {} bytes of their view", out.count, length), a);
+    const std::size_t used = out.count > 0 ? (out.count - 1) * out.stride + width * components : 0;
+    if (offset + used > length)
+      stop(fmt::format("{} elements from byte {} do not fit into the {} bytes of their view", out.count,
+                       offset, length),
+           a);
     out.bytes = std::string_view(buffer).substr(begin + offset);
     return out;
   }
@@ -465,7 +474,8 @@ class Gltf {
     const Matrix4 at = product(parent, matrix_of(node));
     if (node.find("mesh")) add_mesh(meshes_[index(node, "mesh", meshes_.size())], at);
     if (const JsonValue children = node.find("children"); children && children.is(JsonType::Array))
-      for (const JsonValue child : children) add_node(item(child, nodes_.size()), at, depth + 1);
+      for (const JsonValue child : children)
+        add_node(whole(child, "children", "an index", nodes_.size()), at, depth + 1);
   }
 
   void add_mesh(JsonValue mesh, const Matrix4& at) {

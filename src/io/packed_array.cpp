@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "liedyn/base/error.h"
+#include "liedyn/base/suggest.h"
 
 namespace liedyn {
 namespace {
@@ -231,7 +232,9 @@ std::vector<double> unpack_array(const Json& array, const std::string& path) {
   if (!from_base64(array["data"].get_ref<const std::string&>(), compressed) ||
       !inflated(compressed, n * size, bytes))
     refuse("the data are damaged");
-  const bool coded = array.value("coding", "") == "delta-shuffle";
+  const bool coded = array.contains("coding");
+  if (coded && array["coding"] != "delta-shuffle")
+    refuse(fmt::format("expected the coding delta-shuffle, got {}", excerpt(array["coding"].dump())));
   const std::size_t row = row_of(shape);
   std::size_t before = row;
   if (array.contains("distance")) {
@@ -246,7 +249,8 @@ std::vector<double> unpack_array(const Json& array, const std::string& path) {
                                             : numbers_of<std::int16_t>(bytes, n, before, coded);
   if (!array.contains("scale")) return out;
   const Json& scale = array["scale"];
-  if (!scale.is_number() && (!scale.is_array() || shape.empty() || scale.size() != shape[0]))
+  if (!scale.is_number() && (!scale.is_array() || shape.empty() || scale.size() != shape[0] ||
+                             !std::ranges::all_of(scale, [](const Json& one) { return one.is_number(); })))
     refuse("expected one scale, or one for each first index");
   for (std::size_t i = 0; i < n; ++i)
     out[i] *= scale.is_number() ? scale.get<double>() : scale[i / row].get<double>();

@@ -11,6 +11,7 @@
 #include "liedyn/base/error.h"
 #include "liedyn/base/paths.h"
 #include "liedyn/io/json.h"
+#include "liedyn/io/scene_check.h"
 
 namespace liedyn {
 namespace {
@@ -101,11 +102,12 @@ std::vector<std::string> read_scenes(const std::string& file) {
     out.push_back(text.substr(first + 1, last - first - 1));
   }
   if (out.empty()) out.push_back(text);
-  for (const std::string& one : out) {
-    const nlohmann::ordered_json scene = nlohmann::ordered_json::parse(one, nullptr, false);
-    if (!scene.is_object() || !scene.contains("format") || scene["format"] != "liedyn scene 1")
-      throw InputError(file, "expected a scene, or a page with one",
-                       "liedyn run MODEL --html FILE.html and --scene FILE.json write them");
+  try {
+    for (const std::string& one : out) check_scene(nlohmann::ordered_json::parse(one, nullptr, false));
+  } catch (const InputError& error) {
+    std::vector<Diagnostic> found = error.diagnostics();
+    for (Diagnostic& one : found) one.file = file;
+    throw InputError(std::move(found));
   }
   return out;
 }

@@ -24,7 +24,7 @@ std::string scene_page(const std::vector<std::string>& scenes);
 // The page of a running simulation, which gets its scene from the events at this path of its server. Throws InputError if there is no template.
 std::string live_page(const std::string& path);
 
-// The scenes in a page, or the one in a .json file. Throws InputError if there is none.
+// The scenes in a page, or the one in a .json file, checked (scene_check.h). Throws InputError if there is none.
 std::vector<std::string> read_scenes(const std::string& file);
 std::string read_scene(const std::string& file);  // the first one
 

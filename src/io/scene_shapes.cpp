@@ -6,6 +6,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <numbers>
 #include <optional>
@@ -532,7 +533,12 @@ std::vector<SceneShape> given_shapes(const Description& description, const std::
         set_shape(visual, one);
       }
     } catch (const InputError& error) {
-      missing.push_back(fmt::format("body '{}': its {} is not shown: {}", body, visual.shape, error.what()));
+      // A page is made to be given away: where the model lay is nobody's business.
+      for (Diagnostic found : error.diagnostics()) {
+        found.file = std::filesystem::path(found.file).filename().string();
+        missing.push_back(
+            fmt::format("body '{}': its {} is not shown: {}", body, visual.shape, to_string(found)));
+      }
       return;
     }
     const auto byte = [](double x) { return std::lround(255 * std::clamp(x, 0.0, 1.0)); };

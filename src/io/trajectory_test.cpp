@@ -16,7 +16,7 @@
 namespace liedyn {
 namespace {
 
-using Numbers = std::vector<double>;
+using Samples = std::vector<double>;
 
 // The function of time as models have it.
 Expression expression_of(const TimedWaypoints& trajectory, std::size_t coordinate) {
@@ -59,9 +59,9 @@ TEST(Trajectory, HoldsItsLimitsAndReachesOneOfThem) {
   Random random(3);
   for (const int waypoints : {2, 3, 4, 7, 25}) {
     constexpr std::size_t kCoordinates = 3;
-    std::vector<Numbers> q(kCoordinates);
-    Numbers speed, acceleration;
-    for (Numbers& of : q) {
+    std::vector<Samples> q(kCoordinates);
+    Samples speed, acceleration;
+    for (Samples& of : q) {
       for (int i = 0; i < waypoints; ++i) of.push_back(random.between(-2, 2));
       speed.push_back(random.between(0.5, 3));
       acceleration.push_back(random.between(1, 20));
@@ -127,7 +127,7 @@ TEST(Trajectory, RatesAreThoseOfTheValues) {
 // Durations found interval by interval are shorter than those of distances alone, scaled as a whole.
 TEST(Trajectory, WithManyWaypointsSavesTime) {
   Random random(1);
-  Numbers q;
+  Samples q;
   for (int i = 0; i < 31; ++i) q.push_back(random.between(-1, 1));
   const double duration = trajectory_through({q}, {1}, {2}, 0).times.back();
   double bound = 0;  // no motion is faster than its speed

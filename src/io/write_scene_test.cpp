@@ -81,6 +81,9 @@ TEST(PackedArray, ThatIsDamagedIsRefused) {
   refused("data", "!!!!");
   refused("data", good["data"].get<std::string>().substr(4));
   refused("scale", {1, 2});
+  refused("scale", {1, 2, "a"});
+  refused("coding", 3);
+  refused("coding", "zip");
   refused("distance", 0);
   refused("distance", -1);
   EXPECT_THROW(unpack_array(Json(3), "a"), InputError);
@@ -1016,8 +1019,15 @@ class Pages : public testing::Test {
 };
 
 TEST_F(Pages, HoldScenesThatNoNameCanLeave) {
-  const std::string scene = R"({"format":"liedyn scene 1","title":"</script><script>alert(1)</script><!--"})";
-  const std::string page = scene_page({scene, R"({"format":"liedyn scene 1","title":"b"})"});
+  const auto titled = [](const char* title) {
+    const System system = load_text(R"({"liedyn": 1})");
+    std::vector<Diagnostic> findings;
+    Json out = Json::parse(model_scene(system, default_options(system), findings));
+    out["title"] = title;
+    return out.dump();
+  };
+  const std::string scene = titled("</script><script>alert(1)</script><!--");
+  const std::string page = scene_page({scene, titled("b")});
   EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
   EXPECT_EQ(page.find("<!--"), std::string::npos);
   EXPECT_NE(page.find("<script type=\"application/json\" id=\"liedyn-scene\">{"), std::string::npos);

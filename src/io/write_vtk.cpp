@@ -102,9 +102,8 @@ void write(const std::filesystem::path& path, const std::string& bytes) {
 VtkWriter::VtkWriter(const std::string& folder, std::string name) : folder_(folder), name_(std::move(name)) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (!std::filesystem::is_directory(folder))
-    throw InputError(folder, fmt::format("expected a folder, or a place for one: {}",
-                                         error ? error.message() : std::string("it is a file")));
+  if (error)
+    throw InputError(folder, fmt::format("expected a folder, or a place for one: {}", error.message()));
 }
 VtkWriter::~VtkWriter() = default;
 

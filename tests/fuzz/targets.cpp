@@ -15,6 +15,7 @@
 
 #include "command_line.h"
 #include "liedyn/analyses/checkpoints.h"
+#include "liedyn/analyses/modes.h"
 #include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/base/error.h"
@@ -28,10 +29,13 @@
 #include "liedyn/io/read_model.h"
 #include "liedyn/io/read_results.h"
 #include "liedyn/io/read_urdf.h"
+#include "liedyn/io/scene_page.h"
 #include "liedyn/io/study_file.h"
 #include "liedyn/io/sweep_file.h"
 #include "liedyn/io/sweep_store.h"
+#include "liedyn/io/write_gltf.h"
 #include "liedyn/io/write_results.h"
+#include "liedyn/io/write_scene.h"
 #include "liedyn/model/flexible/files.h"
 #include "liedyn/model/flexible/numpy_files.h"
 
@@ -307,6 +311,31 @@ std::vector<std::string> hdf5_files() {
   return {content_of(scratch.file())};
 }
 
+bool read_scene_bytes(std::string_view bytes) {
+  static const Scratch scratch(".scene");
+  return accepts([&] {
+    for (const std::string& scene : read_scenes(scratch.write(bytes))) gltf_of(scene);
+  });
+}
+std::vector<std::string> scenes() {
+  constexpr const char* kBarAndArm = R"({"liedyn": 1,
+ "beams": {"bar": {"type": "rectangle", "from": [0, 1, 0], "to": [1, 1, 0], "elements": 2, "width": 0.02, "height": 0.03, "young": 2e11,
+   "poisson": 0.3, "density": 7800}},
+ "flexible": {"arm": {"type": "brick", "size": [1, 0.05, 0.02], "divisions": [1, 1, 1], "position": [0.5, 0, 0], "young": 7e10,
+   "poisson": 0.3, "density": 2700, "modes": 2}, "root": {"type": "interface", "of": "arm", "at": [0, 0, 0], "group": "x-"}}})";
+  std::vector<std::string> out;
+  for (const char* text : {kSmallModel, kBarAndArm}) {
+    std::vector<Diagnostic> findings;
+    const System system = load_text(text);
+    const SimulateOptions options = default_options(system);
+    out.push_back(model_scene(system, options, findings));
+    Work work(system);
+    const State state = initial_state(system, options, work);
+    out.push_back(SceneWriter().finish(modes(system, state, ModesOptions()), system, state));
+  }
+  return out;
+}
+
 bool restore_checkpoint(std::string_view bytes) {
   static Simulation simulation(small_system(), default_options(small_system()));
   return accepts([&] { simulation.restore(bytes); });
@@ -482,6 +511,7 @@ const std::vector<Target>& targets() {
       {"csv", &read_csv_bytes, &csv_texts},
       {"measured", &read_measured_bytes, &csv_texts},
       {"hdf5", &read_hdf5_bytes, &hdf5_files},
+      {"scene", &read_scene_bytes, &scenes},
       {"checkpoint", &restore_checkpoint, &checkpoints},
       {"checkpoint_file", &read_checkpoint_bytes, &checkpoint_files},
       {"assignment", &read_assignment, &assignments},

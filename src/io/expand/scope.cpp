@@ -33,7 +33,7 @@ TermMatrix about(const Term3& n, const Term& angle) {
 }  // namespace
 
 Scope::Scope(const Item& root, const std::vector<Assignment>& assignments, Findings& findings)
-    : findings_(findings) {
+    : findings_(findings), has_tables_(root.find("tables") != nullptr) {
   const Item* parameters = root.find("parameters");
   if (parameters == nullptr || !parameters->is(JsonType::Object)) return;
   for (const Item& parameter : parameters->items) {
@@ -102,7 +102,10 @@ std::optional<TermMatrix> Scope::rotation(const Item& item, const std::string& p
     const auto a = term(*angle, path + ".angle");
     if (!n || !a) return {};
     const Term length = sqrt(dot(*n, *n));
-    if (!(value(length) > 0)) return bad("axis: expected a direction, got zero");
+    if (const double l = value(length); !(l > 0))
+      return bad(std::isnan(l) ? "axis: expected a direction, got a length that is not a number"
+                               : "axis: expected a direction, got zero",
+                 hint_of(l));
     // An axis along one of the axes stays what it is.
     return about(length.is(1) ? *n : Term3{(*n)[0] / length, (*n)[1] / length, (*n)[2] / length}, *a);
   }
@@ -138,7 +141,10 @@ std::optional<TermMatrix> Scope::rotation(const Item& item, const std::string& p
     if (!q) return {};
     const Term &w = (*q)[0], &x = (*q)[1], &y = (*q)[2], &z = (*q)[3];
     const Term n = w * w + x * x + y * y + z * z;
-    if (!(value(n) > 0)) return bad("quaternion: expected a rotation, got zero");
+    if (const double square = value(n); !(square > 0))
+      return bad(std::isnan(square) ? "quaternion: expected a rotation, got a length that is not a number"
+                                    : "quaternion: expected a rotation, got zero",
+                 hint_of(square));
     const Term s = Term(2) / n;
     return TermMatrix{Term3{Term(1) - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)},
                       Term3{s * (x * y + w * z), Term(1) - s * (x * x + z * z), s * (y * z - w * x)},
@@ -183,13 +189,17 @@ double Scope::value(const Term& term) const {
   }
 }
 
+std::string Scope::hint_of(double value) const {
+  return has_tables_ && std::isnan(value) ? "parameters of shapes cannot depend on tables" : "";
+}
+
 bool Scope::is_positive(const Term& term, const Item& item, const std::string& path) {
   const double number = value(term);
   if (std::isfinite(number) && number > 0) return true;
   findings_.add(path,
                 std::isnan(number) ? fmt::format("'{}' has no value", excerpt(term.text()))
                                    : fmt::format("expected a positive number, got {}", number),
-                std::isnan(number) ? "parameters of shapes cannot depend on tables" : "", item.origin);
+                hint_of(number), item.origin);
   return false;
 }
 

@@ -27,6 +27,8 @@ class Scope {
 
   // With the values that the parameters have now; NaN if one of them is unknown.
   double value(const Term& term) const;
+  // The hint for a value that is not a number: it may depend on a table. Empty for others, and without tables.
+  std::string hint_of(double value) const;
   // What is not `> 0` gets a finding.
   bool is_positive(const Term& term, const Item& item, const std::string& path);
 
@@ -36,6 +38,7 @@ class Scope {
   Findings& findings_;
   VariableNames names_;
   std::vector<double> values_;
+  bool has_tables_;
 };
 
 // As it stands in a model file.

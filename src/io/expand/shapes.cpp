@@ -662,8 +662,7 @@ class ShapeReader {
     visual.orientation = {q.w(), q.x(), q.y(), q.z()};
     for (const double x : {out[0], out[1], out[2], q.w(), visual.size[0], visual.size[1], visual.size[2]})
       if (!std::isfinite(x))
-        return findings_.add(path_, "its place has no finite value",
-                             "parameters of shapes cannot depend on tables", shape_->origin);
+        return findings_.add(path_, "its place has no finite value", scope_.hint_of(x), shape_->origin);
     visuals_.push_back(std::move(visual));
   }
 
