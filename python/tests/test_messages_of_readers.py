@@ -83,8 +83,10 @@ MODELS = [
     ("spline over two variables", tables({"map": {"file": "map.csv", "interpolation": "spline"}}), {"map.csv": SURFACE}, "model.json:7: tables.map: a table over two variables has linear interpolation only"),
     ("table of nothing", tables({"map": {}}), {}, 'model.json:7: tables.map: expected "points", "file", "waypoints" or "x", "y" and "values"'),
     ("table of x and y", tables({"map": {"x": [0, 1], "y": [0, 1]}}), {}, 'model.json:7: tables.map: expected "points", "file", "waypoints" or "x", "y" and "values" (hint: a curve is written point by point: "points": [[x1, y1], [x2, y2]])'),
-    ("coordinate of one coordinate", driven("move.elbow(t)", tables={"move": POINT_TO_POINT}), {}, "model.json:4: joints.drive.motion: the trajectory 'move' has no 'move.elbow' (write move(t) or move.end)"),
-    ("motion over two variables", driven({"table": "map.csv", "interpolation": "linear"}), {"map.csv": SURFACE}, "model.json:4: joints.drive.motion: expected a table of two columns, time and value"),
+    ("coordinate of one coordinate", driven("move.elbow(t)", tables={"move": POINT_TO_POINT}), {}, "model.json:4: joints.drive.motion: the trajectory 'move' has no 'move.elbow' (hint: write move(t) or move.end)"),
+    ("motion over two variables", driven({"table": "map.csv", "interpolation": "linear"}), {"map.csv": SURFACE}, "model.json:4: joints.drive.motion: expected a table of two columns, time and value, got one over two variables"),
+    ("motion over two variables as a spline", driven({"table": "map.csv"}), {"map.csv": SURFACE}, "model.json:4: joints.drive.motion: expected a table of two columns, time and value, got one over two variables"),
+    ("motion with a misspelt interpolation", driven({"table": [[0, 0], [1, 1]], "interpolation": "splin"}), {}, "model.json:4: joints.drive.motion: interpolation: expected one of linear, pchip, spline, got 'splin' (hint: did you mean 'spline'?)"),
 ]
 
 
@@ -98,7 +100,17 @@ def test_a_trajectory_of_two_coordinates_is_no_motion(tmp_path):
     two = POINT_TO_POINT | {"waypoints": {"hip": [0, 1], "knee": [0, 2]}}
     write(tmp_path, {"model.json": driven({"trajectory": two})})
     said = liedyn(tmp_path, "run model.json", code=2).stderr
-    assert said.startswith("error: model.json:4: joints.drive.motion: trajectory: expected waypoints of one coordinate, [first, second, ...]")
+    assert said == (
+        "error: model.json:4: joints.drive.motion: trajectory: expected waypoints of one coordinate, [first, second, ...]"
+        " (hint: give one of several coordinates a name among the tables, and call NAME.COORDINATE(t))\n"
+    )
+
+
+def test_a_motion_from_another_folder(tmp_path):
+    write(tmp_path, {"model.json": driven({"table": "../map.csv"})})
+    outside = f"the file is outside of the folder of the model, '{tmp_path}'"
+    hint = "move it into that folder, or allow all files: --allow-outside, or LIEDYN_ALLOW_OUTSIDE=1"
+    refused(tmp_path, "run model.json", f"model.json:4: joints.drive.motion: '../map.csv': {outside} (hint: {hint})")
 
 
 def gltf(**more) -> str:
