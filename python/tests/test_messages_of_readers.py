@@ -199,7 +199,7 @@ MANY = {f"p{i}": {"distribution": "uniform", "lower": 1, "upper": 2} for i in ra
 SWEEPS = [
     ("unknown spacing", varied(lower=1, upper=2, count=3, spacing="lin"), f"{MASS}.spacing: expected linear or log, got 'lin'"),
     ("count without bounds", varied(lower=1, count=3), f"{MASS}: expected 'lower' and 'upper' beside 'count'"),
-    ("logarithm of zero", varied(lower=0, upper=2, count=3, spacing="log"), f"{MASS}: expected bounds above 0, since their spacing is logarithmic"),
+    ("logarithm of zero", varied(lower=0, upper=2, count=3, spacing="log"), f"{MASS}: expected bounds above 0, since their spacing is logarithmic, got 0 and 2"),
     ("bounds alone", varied(lower=1, upper=2), f"{MASS}: expected one of: values; lower, upper and count; distribution; expression"),
     ("normal without deviation", varied(distribution="normal", mean=2) | {"sampling": {"method": "random", "cases": 4}}, f"{MASS}.deviation: is missing: a normal distribution has it"),
     ("grid of distributions", varied(distribution="uniform", lower=1, upper=2) | {"sampling": {"method": "grid"}}, f"{MASS}: expected values, or lower, upper and count, since the sampling is a grid"),
@@ -207,9 +207,10 @@ SWEEPS = [
     ("many dimensions", {"parameters": MANY, "sampling": {"method": "sobol", "cases": 4}}, "study.json:6: sampling.method: sobol has at most 64 dimensions, got 65 parameters (hint: take latin-hypercube, or random)"),
     ("scramble as a word", sampled("sobol", scramble="yes"), "study.json:6: sampling.scramble: expected true or false, got 'yes'"),
     ("scramble as a number", sampled("halton", scramble=1), "study.json:6: sampling.scramble: expected true or false, got 1"),
-    ("many cases", {"parameters": {name: {"lower": 0, "upper": 1, "count": 40000} for name in "ab"}, "sampling": {"method": "grid"}}, "study.json:6: sampling: these are more than 1e+09 cases"),
+    ("many cases", {"parameters": {name: {"lower": 0, "upper": 1, "count": 40000} for name in "ab"}, "sampling": {"method": "grid"}}, "study.json:6: sampling: expected at most 1e+09 cases, got 1600000000"),
+    ("many cases of two formulations", varied(distribution="uniform", lower=1, upper=2) | {"sampling": {"method": "random", "cases": 1_000_000_000}, "formulations": ["r3so3", "se3"]}, "study.json:6: sampling: expected at most 1e+09 cases, got 2000000000 (hint: each model, formulation and integrator has all points of the sampling)"),
     ("spectrum without frequencies", {"outputs": {"last": {"spectrum": "angle"}}}, "study.json:5: outputs.last: expected 'frequencies', or 'lower', 'upper' and 'count' [Hz]"),
-    ("format of the future", {"liedyn_study": 2}, "study.json:2: liedyn_study: expected 1, the version of this format"),
+    ("format of the future", {"liedyn_study": 2}, "study.json:2: liedyn_study: expected 1, the version of this format, got 2"),
     ("unknown treatment of failures", {"failures": "ignore"}, "study.json:6: failures: expected record or stop, got 'ignore'"),
     ("case beyond the last to be kept", {"keep": [0, 2]}, "study.json:6: keep: expected cases from 0 to 1, got 2"),
 ]
