@@ -75,10 +75,13 @@ def driven(motion, **more) -> dict:
     return MODEL | {"joints": MODEL["joints"] | {"drive": drive}} | more
 
 
+QUOTE = "hint: a text begins and ends on one line, with quotation marks"
 SURFACE = ",0,1\n0,0,1\n1,2,3\n"  # a table over two variables
 POINT_TO_POINT = {"waypoints": [0, 1], "speed": 1, "acceleration": 1}
 MODELS = [
-    ("bracket left open", '{ "liedyn": 1,\n  "bodies": {}\n', {}, "model.json:2: not valid JSON: object - unexpected end of input; expected '}' (hint: is a closing bracket or quotation mark missing?)"),
+    ("bracket left open", '{ "liedyn": 1,\n  "bodies": {}\n', {}, "model.json:2: not valid JSON: object - unexpected end of input; expected '}' (hint: is a closing bracket missing?)"),
+    ("quotation mark left out in a line", '{ "liedyn": 1,\n  "bodies: {},\n  "joints": {} }\n', {}, f"model.json:2: not valid JSON: missing closing quote at the end of the line ({QUOTE})"),
+    ("quotation mark left out at the end", '{ "liedyn": 1,\n  "name": "arm }', {}, f"model.json:2: not valid JSON, column 16: value - invalid string: missing closing quote; last read: '\"arm }}' ({QUOTE})"),
     ("empty file", " \n", {}, "model.json: is empty, expected JSON"),
     ("spline over two variables", tables({"map": {"file": "map.csv", "interpolation": "spline"}}), {"map.csv": SURFACE}, "model.json:7: tables.map: a table over two variables has linear interpolation only"),
     ("table of nothing", tables({"map": {}}), {}, 'model.json:7: tables.map: expected "points", "file", "waypoints" or "x", "y" and "values"'),
