@@ -278,7 +278,7 @@ STORES = [
     ("layout that is none", {"study.h5.journal": [MAGIC, record(b"{}")]}, "", f"study.h5.journal: is not the store of a study: its layout cannot be read (hint: {ANOTHER})"),
     ("journal of somebody", {"study.h5.journal": [b"Monday: rain"]}, "", f"study.h5.journal: is no journal of a study (hint: move it away, or {ANOTHER})"),
     ("store that is a text", {"study.h5": [b"Monday: rain"]}, "", "study.h5: cannot be read as the store of a study (hint: expected an HDF5 file that liedyn sweep wrote)"),
-    ("absent folder", {}, " --out no/study.h5", "no/study.h5.journal: cannot be opened: No such file or directory (hint: what is stored is safe; when this is repaired, the same command goes on)"),
+    ("absent folder", {}, " --out no/study.h5", "no/study.h5: cannot be written: there is no folder 'no'"),
 ]
 
 
@@ -425,8 +425,10 @@ def test_an_array_of_a_scene_that_cannot_be_read(changes, message, scene, tmp_pa
 CHECKPOINTS = [
     ("absent", {}, "--resume last.state", "last.state: cannot be read: No such file or directory"),
     ("folder to resume from", {}, "--resume .", ".: cannot be read: Is a directory"),
-    ("folder to save to", {}, "--save-state .", ".: cannot be written: Is a directory"),
-    ("folder to keep it in", {}, "--checkpoint .", ".: cannot be written: Is a directory"),
+    ("folder to save to", {}, "--save-state .", ".: cannot be written: it is a directory"),
+    ("absent folder to save to", {}, "--save-state no/x", "no/x: cannot be written: there is no folder 'no'"),
+    ("folder to keep it in", {}, "--checkpoint .", ".: cannot be written: it is a directory"),
+    ("absent folder to keep it in", {}, "--checkpoint no/x", "no/x: cannot be written: there is no folder 'no'"),
     ("another version", {"last.state": b"liedyn checkpoint file 2\n" + bytes(40)}, "--resume last.state", "last.state: another version of Liedyn wrote this checkpoint (hint: start the run anew)"),
 ]
 
