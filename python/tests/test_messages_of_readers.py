@@ -138,7 +138,8 @@ def accessor(**more) -> str:
 
 
 MESHES = [
-    ("facet of four vertices", "part.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 0\nvertex 0 1 0\n", "part.stl:7: expected three vertices in each facet"),
+    ("facet of four vertices", "part.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 0\nvertex 0 1 0\n", "part.stl:7: expected a facet of three vertices, got a fourth"),
+    ("vertex before the facets", "part.stl", "solid\nvertex 0 0 0\n", "part.stl:2: expected facet, got vertex"),
     ("facet of two vertices", "part.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nendloop\nendfacet\n", "part.stl:7: expected a facet of three vertices, got 2"),
     ("word of another format", "part.stl", "solid\nface 1 2 3\n", "part.stl:2: expected facet, vertex or endfacet, got 'face'"),
     ("glTF 1", "part.glb", b"glTF" + struct.pack("<II", 1, 12), "part.glb: expected glTF of version 2"),
@@ -376,7 +377,7 @@ def test_an_archive_with_a_sensor_of_no_components(tmp_path):
     np.savez(file, **{"time": [0.0, 1.0], "sensors/angle": np.zeros((2, 0)), "units": ["rad"], "summary": ""})
     with pytest.raises(ld.InputError) as caught:
         ld.load_result(file)
-    assert str(caught.value) == f"{file}: expected columns of 'angle' after those before"
+    assert str(caught.value) == f"{file}: 'angle': expected at least one component, got 0"
 
 
 def test_a_run_that_was_killed(tmp_path):
