@@ -102,8 +102,14 @@ MODELS = {
     "rotation that cannot be turned": (
         '"models": { "left": { "rotation": { "cardan": [0, 0, 1] }, "model": { "parameters": { "a": 1 }, "bodies": { "rod": '
         '{ "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "orientation": { "rotation_vector": ["a", "a", 0] } } } } } }',
-        "bodies.left.rod.orientation: the sub-model 'left' is moved, but this rotation cannot be turned"
-        ' (hint: give {"axis": [...], "angle": a} with a constant axis)',
+        "bodies.left.rod.orientation: the sub-model 'left' is moved, but this rotation cannot be turned:"
+        ' expressions may stand in one component only, beside zeros (hint: give {"axis": [...], "angle": "..."})',
+    ),
+    "quaternion of zeros that would be turned": (
+        '"models": { "left": { "rotation": { "cardan": [0, 0, 1] }, "model": { "bodies": { "rod": '
+        '{ "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "orientation": { "quaternion": [0, 0, 0, 0] } } } } } }',
+        "bodies.left.rod.orientation: the sub-model 'left' is moved, but this rotation cannot be turned:"
+        " quaternion: expected a rotation, got zero",
     ),
     # sections and entries
     "version as a text": ('"liedyn": "1"', "liedyn: expected the version 1, got '1' (hint: this program reads no other version)"),
