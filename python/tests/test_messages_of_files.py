@@ -310,10 +310,18 @@ def test_a_library_that_is_not_there(library, tmp_path):
     refused(liedyn(tmp_path, words, installation(tmp_path)), where.format(f"{message} (hint: {hint})"))
 
 
-def test_python_that_is_not_there(tmp_path):
+@pytest.mark.parametrize(
+    "program, reason",
+    [
+        ("no-such-python", "no such program"),
+        ("true", "it says nothing, and its exit code is 0"),
+        ("false", "it says nothing, and its exit code is 1"),
+    ],
+)
+def test_python_that_is_not_there(program, reason, tmp_path):
     refused(
-        liedyn(tmp_path, "report top.h5", LIEDYN_PYTHON="no-such-python"),
-        "this command needs Python with numpy and matplotlib, and found none (no-such-python: no such program)"
+        liedyn(tmp_path, "report top.h5", LIEDYN_PYTHON=program),
+        f"this command needs Python with numpy and matplotlib, and found none ({program}: {reason})"
         " (hint: on Debian: apt install python3-numpy python3-matplotlib; LIEDYN_PYTHON names another interpreter)",
     )
 
@@ -321,7 +329,7 @@ def test_python_that_is_not_there(tmp_path):
 def test_python_that_goes_away(tmp_path):
     """As on a drive that is unmounted: it answers once."""
     python = tmp_path / "python"
-    python.write_text('#!/bin/sh\nrm "$0"\n')
+    python.write_text('#!/bin/sh\nrm "$0"\necho liedyn 1\n')
     python.chmod(0o755)
     refused(liedyn(tmp_path, "report top.h5", LIEDYN_PYTHON=str(python)), f"{python} could not be started: No such file or directory")
 
