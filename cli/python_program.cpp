@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "liedyn/base/error.h"
 
@@ -52,8 +53,8 @@ std::optional<fs::path> package_directory() {
   return std::nullopt;
 }
 
-// Starts a program found on the PATH and waits for it; nothing if it could not be started. With `log` both of its outputs
-// go there.
+// Starts a program found on the PATH and waits for it; nothing if it could not be started, with the reason in errno. With
+// `log` both of its outputs go there.
 std::optional<int> run(const std::vector<std::string>& words, int log = -1) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -67,7 +68,10 @@ std::optional<int> run(const std::vector<std::string>& words, int log = -1) {
   pid_t child = 0;
   const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return std::nullopt;
+  if (failed != 0) {
+    errno = failed;
+    return std::nullopt;
+  }
   // Ctrl-C is for the child, which ends in its own way; then so does this program.
   const auto before = std::signal(SIGINT, SIG_IGN);
   int status = 0;
@@ -89,6 +93,7 @@ std::string last_line(int log) {
 }
 
 PythonPackage find_interpreter() {
+  constexpr std::string_view kMark = "liedyn ";  // so that what is no Python is not taken for one
   std::vector<std::string> candidates = {"python3", "/usr/bin/python3"};
   if (const char* const chosen = std::getenv("LIEDYN_PYTHON"); chosen != nullptr && *chosen != '\0')
     candidates = {chosen};
@@ -98,11 +103,15 @@ PythonPackage find_interpreter() {
     const int log = mkstemp(name.data());
     unlink(name.c_str());
     const std::optional<int> code =
-        run({candidate, "-c", "import liedyn, numpy, matplotlib; print(liedyn.__version__)"}, log);
+        run({candidate, "-c", "import liedyn, numpy, matplotlib; print('liedyn', liedyn.__version__)"}, log);
     const std::string said = last_line(log);
     close(log);
-    if (code == 0) return {candidate, said};
-    reasons.push_back(fmt::format("{}: {}", candidate, code ? said : "no such program"));
+    if (code == 0 && said.starts_with(kMark)) return {candidate, said.substr(kMark.size())};
+    reasons.push_back(fmt::format("{}: {}", candidate,
+                                  !code ? "no such program"
+                                  : said.empty()
+                                      ? fmt::format("it says nothing, and its exit code is {}", *code)
+                                      : said));
   }
   throw InputError(
       "",

@@ -61,8 +61,8 @@ _OTHER_SINKS = {
 _NO_MESSAGES = re.compile(
     r"^(cli/(build_information|completion|describe_kind)\.cpp|src/(base/suggest\.cpp|model/(model\.cpp|states/state\.cpp:|forces/contact\.h:|common_fields\.cpp:(angle|displ))|io/npz_file)"
     r"|src/model/joints/(pulley\.h|rolling_disc\.cpp:no slip|universal\.cpp:angle between)|src/model/flexible/kinds\.cpp:on:|src/io/study_file\.cpp:[|`{]"
-    r"|src/(lie/product|model/batch_of)\.h:|src/io/(mesh_file|packed_array)\.cpp:(mesh files are|numbers are written)"  # static_assert
-    r"|src/io/read_urdf\.cpp:\{\}\*|src/io/json\.cpp:(syntax|unexpected|an array)|cli/explain\.cpp:.*Cause|cli/command_line\.cpp:a number of|cli/check\.cpp|src/io/sweep_store\.cpp:liedyn study|src/io/study_page\.cpp:(liedyn run| ?--step)|src/io/expand/item\.cpp:an array|src/io/json\.cpp:an array)"
+    r"|src/(lie/product|model/batch_of)\.h:|src/io/(mesh_file|packed_array|live_feed)\.cpp:(mesh files are|numbers are written|numbers of scenes)"  # static_assert
+    r"|src/io/read_urdf\.cpp:\{\}\*|src/io/json\.cpp:(syntax|unexpected|an array)|cli/explain\.cpp:.*Cause|cli/command_line\.cpp:a number of|cli/check\.cpp|src/io/sweep_store\.cpp:liedyn study|src/io/checkpoint_file\.cpp:liedyn checkpoint file|src/io/study_page\.cpp:(liedyn run| ?--step)|src/io/expand/item\.cpp:an array|src/io/json\.cpp:an array)"
 )
 
 

@@ -81,7 +81,8 @@ def test_equilibria_and_modes_are_shown_in_3d(tmp_path):
 
 
 def test_state_space_and_its_files(tmp_path):
-    space = ld.linearize(pendulum(0), inputs="forces.motor.torque[2]", outputs=["angle"])
+    named = pendulum(0) | {"name": "two\n5 5\nlines"}
+    space = ld.linearize(named, inputs="forces.motor.torque[2]", outputs=["angle"])
     assert space.A.shape == (2, 2) and space.B.shape == (2, 1) and space.C.shape == (1, 2) and space.D.shape == (1, 1)
     s = 0.1 + 2j
     assert space.transfer(s)[0, 0] == pytest.approx(1 / (INERTIA * (s * s + OMEGA**2)), rel=1e-9)

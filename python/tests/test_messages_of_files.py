@@ -107,8 +107,14 @@ MODELS = {
     "rotation that cannot be turned": (
         '"models": { "left": { "rotation": { "cardan": [0, 0, 1] }, "model": { "parameters": { "a": 1 }, "bodies": { "rod": '
         '{ "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "orientation": { "rotation_vector": ["a", "a", 0] } } } } } }',
-        "bodies.left.rod.orientation: the sub-model 'left' is moved, but this rotation cannot be turned"
-        ' (hint: give {"axis": [...], "angle": a} with a constant axis)',
+        "bodies.left.rod.orientation: the sub-model 'left' is moved, but this rotation cannot be turned:"
+        ' expressions may stand in one component only, beside zeros (hint: give {"axis": [...], "angle": "..."})',
+    ),
+    "quaternion of zeros that would be turned": (
+        '"models": { "left": { "rotation": { "cardan": [0, 0, 1] }, "model": { "bodies": { "rod": '
+        '{ "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "orientation": { "quaternion": [0, 0, 0, 0] } } } } } }',
+        "bodies.left.rod.orientation: the sub-model 'left' is moved, but this rotation cannot be turned:"
+        " quaternion: expected a rotation, got zero",
     ),
     # sections and entries
     "version as a text": ('"liedyn": "1"', "liedyn: expected the version 1, got '1' (hint: this program reads no other version)"),
@@ -192,7 +198,7 @@ COMMANDS = {
     ),
     "slider with one limit": (
         "run heavy_top --view --no-open --slider bodies.top.mass=20", {},
-        "--slider: expected PATH or PATH=LOW,HIGH, got 'bodies.top.mass=20' (hint: --slider spring.stiffness=0,2000)",
+        "--slider: expected PATH or PATH=LOW,HIGH, got 'bodies.top.mass=20' (hint: --slider forces.spring.stiffness=0,2000)",
     ),
     "case beyond the last": ("sweep study.json --show 3", {"study.json": STUDY}, "--show: expected a case from 0 to 2, got 3"),
     "page of a status": (
@@ -202,7 +208,7 @@ COMMANDS = {
         "sweep study.json --html page.html --show 1", {"study.json": STUDY}, "--html: expected without --status and --show, which only print",
     ),
     # plugins
-    "folder as a plugin": ("list models --plugin .", {}, "plugin .: expected a shared object, got no file"),
+    "folder as a plugin": ("list models --plugin .", {}, "plugin .: expected a shared object, got a folder"),
     "text as a plugin": (
         "list models --plugin text.so", {"text.so": "text"},
         "plugin text.so: cannot be loaded: {folder}/text.so: file too short (hint: expected a shared object)",
@@ -314,10 +320,18 @@ def test_a_library_that_is_not_there(library, tmp_path):
     refused(liedyn(tmp_path, words, installation(tmp_path)), where.format(f"{message} (hint: {hint})"))
 
 
-def test_python_that_is_not_there(tmp_path):
+@pytest.mark.parametrize(
+    "program, reason",
+    [
+        ("no-such-python", "no such program"),
+        ("true", "it says nothing, and its exit code is 0"),
+        ("false", "it says nothing, and its exit code is 1"),
+    ],
+)
+def test_python_that_is_not_there(program, reason, tmp_path):
     refused(
-        liedyn(tmp_path, "report top.h5", LIEDYN_PYTHON="no-such-python"),
-        "this command needs Python with numpy and matplotlib, and found none (no-such-python: no such program)"
+        liedyn(tmp_path, "report top.h5", LIEDYN_PYTHON=program),
+        f"this command needs Python with numpy and matplotlib, and found none ({program}: {reason})"
         " (hint: on Debian: apt install python3-numpy python3-matplotlib; LIEDYN_PYTHON names another interpreter)",
     )
 
@@ -325,7 +339,7 @@ def test_python_that_is_not_there(tmp_path):
 def test_python_that_goes_away(tmp_path):
     """As on a drive that is unmounted: it answers once."""
     python = tmp_path / "python"
-    python.write_text('#!/bin/sh\nrm "$0"\n')
+    python.write_text('#!/bin/sh\nrm "$0"\necho liedyn 1\n')
     python.chmod(0o755)
     refused(liedyn(tmp_path, "report top.h5", LIEDYN_PYTHON=str(python)), f"{python} could not be started: No such file or directory")
 
@@ -343,6 +357,7 @@ def test_no_handle_is_left_for_the_page(viewer, tmp_path):
     """A few handles are enough for the model, and not for the server."""
     said = [liedyn(tmp_path, f"-c 'ulimit -n {most}; exec liedyn run model.json --view --no-open'", "/bin/sh").stderr for most in range(4, 12)]
     assert "error: --view: cannot listen at 127.0.0.1 for the page: Too many open files\n" in said
+    assert "error: epoll: Too many open files\n" not in said
 
 
 def page_of(process: subprocess.Popen) -> str:

@@ -77,16 +77,21 @@ def driven(motion, **more) -> dict:
     return MODEL | {"joints": MODEL["joints"] | {"drive": drive}} | more
 
 
+QUOTE = "hint: a text begins and ends on one line, with quotation marks"
 SURFACE = ",0,1\n0,0,1\n1,2,3\n"  # a table over two variables
 POINT_TO_POINT = {"waypoints": [0, 1], "speed": 1, "acceleration": 1}
 MODELS = [
-    ("bracket left open", '{ "liedyn": 1,\n  "bodies": {}\n', {}, "model.json:2: not valid JSON: object - unexpected end of input; expected '}' (hint: is a closing bracket or quotation mark missing?)"),
+    ("bracket left open", '{ "liedyn": 1,\n  "bodies": {}\n', {}, "model.json:2: not valid JSON: object - unexpected end of input; expected '}' (hint: is a closing bracket missing?)"),
+    ("quotation mark left out in a line", '{ "liedyn": 1,\n  "bodies: {},\n  "joints": {} }\n', {}, f"model.json:2: not valid JSON: missing closing quote at the end of the line ({QUOTE})"),
+    ("quotation mark left out at the end", '{ "liedyn": 1,\n  "name": "arm }', {}, f"model.json:2: not valid JSON, column 16: value - invalid string: missing closing quote; last read: '\"arm }}' ({QUOTE})"),
     ("empty file", " \n", {}, "model.json: is empty, expected JSON"),
     ("spline over two variables", tables({"map": {"file": "map.csv", "interpolation": "spline"}}), {"map.csv": SURFACE}, "model.json:7: tables.map: a table over two variables has linear interpolation only"),
     ("table of nothing", tables({"map": {}}), {}, 'model.json:7: tables.map: expected "points", "file", "waypoints" or "x", "y" and "values"'),
     ("table of x and y", tables({"map": {"x": [0, 1], "y": [0, 1]}}), {}, 'model.json:7: tables.map: expected "points", "file", "waypoints" or "x", "y" and "values" (hint: a curve is written point by point: "points": [[x1, y1], [x2, y2]])'),
-    ("coordinate of one coordinate", driven("move.elbow(t)", tables={"move": POINT_TO_POINT}), {}, "model.json:4: joints.drive.motion: the trajectory 'move' has no 'move.elbow' (write move(t) or move.end)"),
-    ("motion over two variables", driven({"table": "map.csv", "interpolation": "linear"}), {"map.csv": SURFACE}, "model.json:4: joints.drive.motion: expected a table of two columns, time and value"),
+    ("coordinate of one coordinate", driven("move.elbow(t)", tables={"move": POINT_TO_POINT}), {}, "model.json:4: joints.drive.motion: the trajectory 'move' has no 'move.elbow' (hint: write move(t) or move.end)"),
+    ("motion over two variables", driven({"table": "map.csv", "interpolation": "linear"}), {"map.csv": SURFACE}, "model.json:4: joints.drive.motion: expected a table of two columns, time and value, got one over two variables"),
+    ("motion over two variables as a spline", driven({"table": "map.csv"}), {"map.csv": SURFACE}, "model.json:4: joints.drive.motion: expected a table of two columns, time and value, got one over two variables"),
+    ("motion with a misspelt interpolation", driven({"table": [[0, 0], [1, 1]], "interpolation": "splin"}), {}, "model.json:4: joints.drive.motion: interpolation: expected one of linear, pchip, spline, got 'splin' (hint: did you mean 'spline'?)"),
 ]
 
 
@@ -100,7 +105,17 @@ def test_a_trajectory_of_two_coordinates_is_no_motion(tmp_path):
     two = POINT_TO_POINT | {"waypoints": {"hip": [0, 1], "knee": [0, 2]}}
     write(tmp_path, {"model.json": driven({"trajectory": two})})
     said = liedyn(tmp_path, "run model.json", code=2).stderr
-    assert said.startswith("error: model.json:4: joints.drive.motion: trajectory: expected waypoints of one coordinate, [first, second, ...]")
+    assert said == (
+        "error: model.json:4: joints.drive.motion: trajectory: expected waypoints of one coordinate, [first, second, ...]"
+        " (hint: give one of several coordinates a name among the tables, and call NAME.COORDINATE(t))\n"
+    )
+
+
+def test_a_motion_from_another_folder(tmp_path):
+    write(tmp_path, {"model.json": driven({"table": "../map.csv"})})
+    outside = f"the file is outside of the folder of the model, '{tmp_path}'"
+    hint = "move it into that folder, or allow all files: --allow-outside, or LIEDYN_ALLOW_OUTSIDE=1"
+    refused(tmp_path, "run model.json", f"model.json:4: joints.drive.motion: '../map.csv': {outside} (hint: {hint})")
 
 
 def gltf(**more) -> str:
@@ -125,7 +140,8 @@ def accessor(**more) -> str:
 
 
 MESHES = [
-    ("facet of four vertices", "part.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 0\nvertex 0 1 0\n", "part.stl:7: expected three vertices in each facet"),
+    ("facet of four vertices", "part.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 0\nvertex 0 1 0\n", "part.stl:7: expected a facet of three vertices, got a fourth"),
+    ("vertex before the facets", "part.stl", "solid\nvertex 0 0 0\n", "part.stl:2: expected facet, got vertex"),
     ("facet of two vertices", "part.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nendloop\nendfacet\n", "part.stl:7: expected a facet of three vertices, got 2"),
     ("word of another format", "part.stl", "solid\nface 1 2 3\n", "part.stl:2: expected facet, vertex or endfacet, got 'face'"),
     ("glTF 1", "part.glb", b"glTF" + struct.pack("<II", 1, 12), "part.glb: expected glTF of version 2"),
@@ -193,7 +209,7 @@ MANY = {f"p{i}": {"distribution": "uniform", "lower": 1, "upper": 2} for i in ra
 SWEEPS = [
     ("unknown spacing", varied(lower=1, upper=2, count=3, spacing="lin"), f"{MASS}.spacing: expected linear or log, got 'lin'"),
     ("count without bounds", varied(lower=1, count=3), f"{MASS}: expected 'lower' and 'upper' beside 'count'"),
-    ("logarithm of zero", varied(lower=0, upper=2, count=3, spacing="log"), f"{MASS}: expected bounds above 0, since their spacing is logarithmic"),
+    ("logarithm of zero", varied(lower=0, upper=2, count=3, spacing="log"), f"{MASS}: expected bounds above 0, since their spacing is logarithmic, got 0 and 2"),
     ("bounds alone", varied(lower=1, upper=2), f"{MASS}: expected one of: values; lower, upper and count; distribution; expression"),
     ("normal without deviation", varied(distribution="normal", mean=2) | {"sampling": {"method": "random", "cases": 4}}, f"{MASS}.deviation: is missing: a normal distribution has it"),
     ("grid of distributions", varied(distribution="uniform", lower=1, upper=2) | {"sampling": {"method": "grid"}}, f"{MASS}: expected values, or lower, upper and count, since the sampling is a grid"),
@@ -201,9 +217,10 @@ SWEEPS = [
     ("many dimensions", {"parameters": MANY, "sampling": {"method": "sobol", "cases": 4}}, "study.json:6: sampling.method: sobol has at most 64 dimensions, got 65 parameters (hint: take latin-hypercube, or random)"),
     ("scramble as a word", sampled("sobol", scramble="yes"), "study.json:6: sampling.scramble: expected true or false, got 'yes'"),
     ("scramble as a number", sampled("halton", scramble=1), "study.json:6: sampling.scramble: expected true or false, got 1"),
-    ("many cases", {"parameters": {name: {"lower": 0, "upper": 1, "count": 40000} for name in "ab"}, "sampling": {"method": "grid"}}, "study.json:6: sampling: these are more than 1e+09 cases"),
+    ("many cases", {"parameters": {name: {"lower": 0, "upper": 1, "count": 40000} for name in "ab"}, "sampling": {"method": "grid"}}, "study.json:6: sampling: expected at most 1e+09 cases, got 1600000000"),
+    ("many cases of two formulations", varied(distribution="uniform", lower=1, upper=2) | {"sampling": {"method": "random", "cases": 1_000_000_000}, "formulations": ["r3so3", "se3"]}, "study.json:6: sampling: expected at most 1e+09 cases, got 2000000000 (hint: each model, formulation and integrator has all points of the sampling)"),
     ("spectrum without frequencies", {"outputs": {"last": {"spectrum": "angle"}}}, "study.json:5: outputs.last: expected 'frequencies', or 'lower', 'upper' and 'count' [Hz]"),
-    ("format of the future", {"liedyn_study": 2}, "study.json:2: liedyn_study: expected 1, the version of this format"),
+    ("format of the future", {"liedyn_study": 2}, "study.json:2: liedyn_study: expected 1, the version of this format, got 2"),
     ("unknown treatment of failures", {"failures": "ignore"}, "study.json:6: failures: expected record or stop, got 'ignore'"),
     ("case beyond the last to be kept", {"keep": [0, 2]}, "study.json:6: keep: expected cases from 0 to 1, got 2"),
 ]
@@ -268,7 +285,7 @@ STORES = [
     ("layout that is none", {"study.h5.journal": [MAGIC, record(b"{}")]}, "", f"study.h5.journal: is not the store of a study: its layout cannot be read (hint: {ANOTHER})"),
     ("journal of somebody", {"study.h5.journal": [b"Monday: rain"]}, "", f"study.h5.journal: is no journal of a study (hint: move it away, or {ANOTHER})"),
     ("store that is a text", {"study.h5": [b"Monday: rain"]}, "", "study.h5: cannot be read as the store of a study (hint: expected an HDF5 file that liedyn sweep wrote)"),
-    ("absent folder", {}, " --out no/study.h5", "no/study.h5.journal: cannot be opened: No such file or directory (hint: what is stored is safe; when this is repaired, the same command goes on)"),
+    ("absent folder", {}, " --out no/study.h5", "no/study.h5: cannot be written: there is no folder 'no'"),
 ]
 
 
@@ -366,7 +383,7 @@ def test_an_archive_with_a_sensor_of_no_components(tmp_path):
     np.savez(file, **{"time": [0.0, 1.0], "sensors/angle": np.zeros((2, 0)), "units": ["rad"], "summary": ""})
     with pytest.raises(ld.InputError) as caught:
         ld.load_result(file)
-    assert str(caught.value) == f"{file}: expected columns of 'angle' after those before"
+    assert str(caught.value) == f"{file}: 'angle': expected at least one component, got 0"
 
 
 def test_a_run_that_was_killed(tmp_path):
@@ -468,8 +485,10 @@ def test_every_reader_of_scenes_refuses_what_is_none(scene, tmp_path):
 CHECKPOINTS = [
     ("absent", {}, "--resume last.state", "last.state: cannot be read: No such file or directory"),
     ("folder to resume from", {}, "--resume .", ".: cannot be read: Is a directory"),
-    ("folder to save to", {}, "--save-state .", ".: cannot be written: Is a directory"),
-    ("folder to keep it in", {}, "--checkpoint .", ".: cannot be written: Is a directory"),
+    ("folder to save to", {}, "--save-state .", ".: cannot be written: it is a directory"),
+    ("absent folder to save to", {}, "--save-state no/x", "no/x: cannot be written: there is no folder 'no'"),
+    ("folder to keep it in", {}, "--checkpoint .", ".: cannot be written: it is a directory"),
+    ("absent folder to keep it in", {}, "--checkpoint no/x", "no/x: cannot be written: there is no folder 'no'"),
     ("another version", {"last.state": b"liedyn checkpoint file 2\n" + bytes(40)}, "--resume last.state", "last.state: another version of Liedyn wrote this checkpoint (hint: start the run anew)"),
 ]
 

@@ -17,6 +17,7 @@
 #include "liedyn/base/archive.h"
 #include "liedyn/base/error.h"
 #include "liedyn/io/read_results.h"
+#include "liedyn/io/text_output.h"
 #include "liedyn/io/write_results.h"
 
 namespace liedyn {
@@ -38,11 +39,11 @@ unsigned long crc_of(std::string_view bytes, unsigned long before = 0) {
   return crc32_z(before, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }
 
-// A file that is written through to the disk.
+// What is written through to the disk; messages name the file that the user knows.
 class CheckpointOutput {
  public:
-  CheckpointOutput(const std::string& file, int flags)
-      : file_(file), descriptor_(open(file.c_str(), flags, 0666)) {
+  CheckpointOutput(const std::string& path, const std::string& file, int flags)
+      : file_(file), descriptor_(open(path.c_str(), flags, 0666)) {
     if (descriptor_ < 0) cannot("written", file);
   }
   CheckpointOutput(const CheckpointOutput&) = delete;
@@ -86,7 +87,7 @@ std::string read_whole(const std::string& file) {
 void replace_file(const std::string& file, const std::string& bytes) {
   const std::string part = file + ".part";
   try {
-    const CheckpointOutput out(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+    const CheckpointOutput out(part, file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
     out.write(bytes);
     out.synchronise();
   } catch (...) {
@@ -98,17 +99,14 @@ void replace_file(const std::string& file, const std::string& bytes) {
   // The new name is on the disk when its folder is.
   std::filesystem::path folder = std::filesystem::path(file).parent_path();
   if (folder.empty()) folder = ".";
-  CheckpointOutput(folder.string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC).synchronise();
+  CheckpointOutput(folder.string(), file, O_RDONLY | O_DIRECTORY | O_CLOEXEC).synchronise();
 }
 
 void check_replaceable(const std::string& file) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) {
-    errno = EISDIR;
-    cannot("written", file);
-  }
+  check_place(file);
   const std::string part = file + ".part";
-  { const CheckpointOutput trial(part, O_WRONLY | O_CREAT | O_CLOEXEC); }
+  { const CheckpointOutput trial(part, file, O_WRONLY | O_CREAT | O_CLOEXEC); }
+  std::error_code ignored;
   std::filesystem::remove(part, ignored);
 }
 
@@ -122,7 +120,8 @@ void CheckpointFile::keep(const std::string& run, const Trajectory& recorded) {
   if (bytes_ == 0) {
     replace_file(rows_file(file_), rows);
   } else {
-    const CheckpointOutput out(rows_file(file_), O_WRONLY | O_APPEND | O_CLOEXEC);
+    const std::string name = rows_file(file_);
+    const CheckpointOutput out(name, name, O_WRONLY | O_APPEND | O_CLOEXEC);
     out.write(rows);
     out.synchronise();
   }

@@ -68,6 +68,10 @@ Diagnostic diagnostic(const std::string& file, std::size_t line, std::string mes
 
 // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while parsing value - unexpected ..."
 std::string plain_message(std::string_view what) {
+  // The parser takes the end of the line for a part of the text. Few texts are meant to have one.
+  for (std::string_view end_of_line : {"character U+000A", "character U+000D"})
+    if (what.find(end_of_line) != std::string_view::npos)
+      return "missing closing quote at the end of the line";
   for (std::string_view before : {"] ", ": ", "syntax error while parsing "}) {
     const std::size_t found = what.find(before);
     if (found != std::string_view::npos) what.remove_prefix(found + before.size());
@@ -79,8 +83,10 @@ std::string plain_message(std::string_view what) {
 std::string syntax_hint(const Progress& progress, std::string_view message) {
   const std::string_view read = progress.text.substr(0, progress.offset);
   if (message.find("UTF-8") != std::string_view::npos) return "save the file with the encoding UTF-8";
+  if (message.find("missing closing quote") != std::string_view::npos)
+    return "a text begins and ends on one line, with quotation marks";
   if (message.find("unexpected end of input") != std::string_view::npos)
-    return "is a closing bracket or quotation mark missing?";
+    return "is a closing bracket missing?";
 
   // The word that the parser stumbled in.
   std::size_t begin = read.empty() ? 0 : read.size() - 1;

@@ -119,7 +119,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"[1] [2]", "f:1:", "end of input"}, Mistake{"{\"a\" 1}", "f:1:", "':'"},
                     Mistake{"[01]", "f:1:", ""}, Mistake{"[\"\xff\"]", "f:1:", "UTF-8"},
                     Mistake{"[\"\\u12\"]", "f:1:", "invalid string"},
-                    Mistake{"[\"a\nb\"]", "f:1:", "control character"},
+                    Mistake{"[\"a\tb\"]", "f:1:", "control character"},
+                    Mistake{"[\n\"a\n]", "f:2: not valid JSON: missing closing quote", "on one line"},
+                    Mistake{"[\"a\r\n]", "f:1:", "on one line"},
                     Mistake{std::string(1000000, '['), "f:1: nested more than 100 levels deep", ""},
                     Mistake{std::string(1, '"').append(1000000, 'a'), "f:1:", ""},
                     Mistake{"\x89PNG\r\n\x1a\n", "f:1:", ""}));

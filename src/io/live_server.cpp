@@ -278,19 +278,14 @@ void LiveServer::Parts::accept() {
   });
 }
 
-LiveServer::LiveServer(Content content) : parts_(std::make_unique<Parts>(std::move(content))) {
+LiveServer::LiveServer(Content content) try : parts_(std::make_unique<Parts>(std::move(content))) {
   Parts& p = *parts_;
-  try {
-    const Tcp::endpoint loopback(asio::ip::address_v4::loopback(), 0);
-    p.acceptor.open(loopback.protocol());
-    keep_to_this_process(p.acceptor.native_handle());
-    p.acceptor.bind(loopback);
-    p.acceptor.listen();
-    p.port = p.acceptor.local_endpoint().port();
-  } catch (const boost::system::system_error& error) {
-    throw InputError("--view",
-                     fmt::format("cannot listen at 127.0.0.1 for the page: {}", error.code().message()));
-  }
+  const Tcp::endpoint loopback(asio::ip::address_v4::loopback(), 0);
+  p.acceptor.open(loopback.protocol());
+  keep_to_this_process(p.acceptor.native_handle());
+  p.acceptor.bind(loopback);
+  p.acceptor.listen();
+  p.port = p.acceptor.local_endpoint().port();
   p.hosts = {fmt::format("127.0.0.1:{}", p.port), fmt::format("localhost:{}", p.port)};
   p.address = fmt::format("http://{}/?token={}", p.hosts[0], p.token);
   p.accept();
@@ -300,6 +295,9 @@ LiveServer::LiveServer(Content content) : parts_(std::make_unique<Parts>(std::mo
   pthread_sigmask(SIG_SETMASK, &all, &before);
   p.thread = std::thread([&p] { p.io.run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+} catch (const boost::system::system_error& error) {
+  throw InputError("--view",
+                   fmt::format("cannot listen at 127.0.0.1 for the page: {}", error.code().message()));
 }
 
 LiveServer::~LiveServer() {

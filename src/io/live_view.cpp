@@ -216,7 +216,7 @@ LiveSlider live_slider(const std::string& text) {
   if (!has_two || worse != std::errc() || end != last || !std::isfinite(low) || !std::isfinite(high) ||
       !(low < high))
     throw InputError("--slider", fmt::format("expected PATH or PATH=LOW,HIGH, got '{}'", excerpt(text)),
-                     "--slider spring.stiffness=0,2000");
+                     "--slider forces.spring.stiffness=0,2000");
   out.low = low;
   out.high = high;
   return out;

@@ -149,16 +149,17 @@ TriangleMesh ascii_stl(std::string_view text, const std::string& file) {
   bool in_facet = false;
   while (lines.next()) {
     const std::string word = lower(lines.word());
+    if ((word == "vertex" || word == "endfacet") && !in_facet)
+      lines.stop(fmt::format("expected facet, got {}", word));
     if (word == "facet") {
       if (in_facet) lines.stop("a facet begins before the one before it ends");
       in_facet = true;
       count = 0;
     } else if (word == "vertex") {
-      if (!in_facet || count == 3) lines.stop("expected three vertices in each facet");
+      if (count == 3) lines.stop("expected a facet of three vertices, got a fourth");
       corners[count++] = welder.add(lines.point());
     } else if (word == "endfacet") {
-      if (!in_facet || count != 3)
-        lines.stop(fmt::format("expected a facet of three vertices, got {}", count));
+      if (count != 3) lines.stop(fmt::format("expected a facet of three vertices, got {}", count));
       mesh.triangles.push_back(corners);
       in_facet = false;
     } else if (!word.empty() && word != "solid" && word != "outer" && word != "endloop" &&

@@ -29,7 +29,9 @@ void* open_plugin(const std::string& file) {
   const fs::file_status status = fs::status(file, error);
   if (!fs::exists(status)) throw InputError("plugin " + file, "there is no such file");
   if (!fs::is_regular_file(status))
-    throw InputError("plugin " + file, "expected a shared object, got no file");
+    throw InputError("plugin " + file,
+                     fmt::format("expected a shared object, got {}",
+                                 fs::is_directory(status) ? "a folder" : "neither file nor folder"));
   // With a path, so that the file itself is meant and none of the system's libraries.
   void* handle = dlopen(fs::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;

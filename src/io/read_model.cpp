@@ -213,9 +213,9 @@ class ModelReader {
     const JsonValue value = root_.find("gravity");
     numbers_.clear();
     if (!value) return {0, 0, 0};
-    const std::string mistake = numbers_.array(value, 3, "");
+    const WrittenNumbers::Mistake mistake = numbers_.array(value, 3, "");
     if (!mistake.empty()) {
-      finding("gravity", mistake, {}, value.line());
+      finding("gravity", mistake.message, mistake.hint, value.line());
       numbers_.clear();
       return {0, 0, 0};
     }
@@ -460,9 +460,11 @@ class ModelReader {
       return reject(field, "components in the axes of one or two bodies, {\"body\": [...], ...}", object);
     std::vector<std::string> bodies;
     for (JsonValue value : object) {
-      const std::string mistake = numbers_.array(value, field.type == FieldType::PlaneVector ? 2 : 3, "");
+      const WrittenNumbers::Mistake mistake =
+          numbers_.array(value, field.type == FieldType::PlaneVector ? 2 : 3, "");
       if (!mistake.empty())
-        return builder_->reject(field.name, "." + excerpt(value.key()), mistake, {}, value.line());
+        return builder_->reject(field.name, "." + excerpt(value.key()), mistake.message, mistake.hint,
+                                value.line());
       bodies.emplace_back(value.key());
     }
     builder_->numbers_in_bodies(field.name, bodies, numbers_.values(), object.line());
@@ -537,7 +539,7 @@ class ModelReader {
 
   void read_numbers(const Field& field, JsonValue value) {
     numbers_.clear();
-    std::string mistake;
+    WrittenNumbers::Mistake mistake;
     switch (field.type) {
       case FieldType::Vector: mistake = numbers_.array(value, 3, ""); break;
       case FieldType::PlaneVector: mistake = numbers_.array(value, 2, ""); break;
@@ -547,7 +549,9 @@ class ModelReader {
       case FieldType::Matrix6: mistake = numbers_.matrix6(value); break;
       default: mistake = numbers_.number(value, "");
     }
-    if (!mistake.empty()) return builder_->reject(field.name, "", std::move(mistake), {}, value.line());
+    if (!mistake.empty())
+      return builder_->reject(field.name, "", std::move(mistake.message), std::move(mistake.hint),
+                              value.line());
     hand_over(field, value.line(), RotationForm::RotationVector);
   }
 
@@ -574,12 +578,13 @@ class ModelReader {
     const JsonValue numbers = value.find(key);
     const JsonValue angle = value.find("angle");
     if (with_angle && !(numbers && angle)) return reject(field, "both \"axis\" and \"angle\"", value);
-    std::string mistake = form == RotationForm::Matrix
-                              ? numbers_.rows(numbers, 3, "row")
-                              : numbers_.array(numbers, form == RotationForm::Quaternion ? 4 : 3, "");
+    WrittenNumbers::Mistake mistake =
+        form == RotationForm::Matrix ? numbers_.rows(numbers, 3, "row")
+                                     : numbers_.array(numbers, form == RotationForm::Quaternion ? 4 : 3, "");
     if (mistake.empty() && with_angle) mistake = numbers_.number(angle, " as angle");
     if (!mistake.empty())
-      return builder_->reject(field.name, fmt::format(".{}", key), std::move(mistake), {}, value.line());
+      return builder_->reject(field.name, fmt::format(".{}", key), std::move(mistake.message),
+                              std::move(mistake.hint), value.line());
     hand_over(field, value.line(), form);
   }
 

@@ -138,8 +138,14 @@ Summary read_summary(const std::string& text, const std::string& file) {
 void check_trajectory(const Trajectory& t, const std::string& file) {
   int columns = 1;
   for (const Channel& channel : t.channels) {
-    if (channel.first != columns || channel.components < 1)
-      wrong(file, 0, fmt::format("expected columns of '{}' after those before", excerpt(channel.name)));
+    if (channel.components < 1)
+      wrong(file, 0,
+            fmt::format("'{}': expected at least one component, got {}", excerpt(channel.name),
+                        channel.components));
+    if (channel.first != columns)
+      wrong(file, 0,
+            fmt::format("'{}': expected column {} as its first, got {}", excerpt(channel.name), columns,
+                        channel.first));
     columns += channel.components;
   }
   if (t.rows() == 0) wrong(file, 0, "has no rows");

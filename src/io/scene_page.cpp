@@ -12,6 +12,7 @@
 #include "liedyn/base/paths.h"
 #include "liedyn/io/json.h"
 #include "liedyn/io/scene_check.h"
+#include "liedyn/io/text_output.h"
 
 namespace liedyn {
 namespace {
@@ -20,23 +21,16 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kElement = "<script type=\"application/json\" id=\"liedyn-scene";
 
-[[noreturn]] void cannot_write_page(const std::string& file, const std::string& why) {
-  throw InputError({{file, 0, "", fmt::format("cannot be written: {}", why), ""}});
-}
-
 // Beside the file, so that renaming it is one step.
 std::string unfinished_page(const std::string& file) { return file + ".part"; }
 
 void check_writable_whole(const std::string& file) {
-  std::error_code ignored;
   if (file == "-")
     throw InputError({{file, 0, "", "expected a file name: pages and scenes do not go to standard output",
                        "name a file, and ./- if it is to have this name"}});
-  if (fs::is_directory(file, ignored)) cannot_write_page(file, "it is a directory");
-  const fs::path folder = fs::path(file).parent_path();
-  if (!folder.empty() && !fs::exists(folder, ignored))
-    cannot_write_page(file, fmt::format("there is no folder '{}'", folder.string()));
-  if (!std::ofstream(unfinished_page(file), std::ios::binary)) cannot_write_page(file, std::strerror(errno));
+  check_place(file);
+  if (!std::ofstream(unfinished_page(file), std::ios::binary)) cannot_write(file, std::strerror(errno));
+  std::error_code ignored;
   fs::remove(unfinished_page(file), ignored);
 }
 
@@ -123,14 +117,14 @@ void write_whole(const std::string& file, std::string_view text) {
     if (!out) {
       const std::string why = std::strerror(errno);
       fs::remove(part, error);
-      cannot_write_page(file, why);
+      cannot_write(file, why);
     }
   }
   fs::rename(part, file, error);
   if (error) {
     const std::string why = error.message();
     fs::remove(part, error);
-    cannot_write_page(file, why);
+    cannot_write(file, why);
   }
 }
 

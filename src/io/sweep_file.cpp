@@ -91,7 +91,9 @@ class SweepReader : public StudyReader {
       return {};
     }
     if (spacing == "log" && !(*lower > 0 && *upper > 0)) {
-      finding(item, path, "expected bounds above 0, since their spacing is logarithmic");
+      finding(item, path,
+              fmt::format("expected bounds above 0, since their spacing is logarithmic, got {} and {}",
+                          *lower, *upper));
       return {};
     }
     std::vector<double> out;
@@ -217,8 +219,8 @@ class SweepReader : public StudyReader {
     for (const JsonValue item : parameters) plan.variables.push_back(variable(item));
   }
 
-  // Values have a meaning for grids and lists, distributions for all others.
-  void read_sampling(const JsonValue& root, SweepPlan& plan) {
+  // Values have a meaning for grids and lists, distributions for all others. Each point is a case of each variant.
+  void read_sampling(const JsonValue& root, SweepPlan& plan, std::uint64_t variants) {
     const JsonValue s = object(root, "sampling");
     if (s) keys(s, "sampling", {"method", "cases", "seed", "scramble"});
     const bool has_distribution =
@@ -279,11 +281,12 @@ class SweepReader : public StudyReader {
     plan.sampling = Sampling(method, dimensions, static_cast<std::uint64_t>(count.value_or(1)),
                              static_cast<std::uint64_t>(seed.value_or(0)), scrambles,
                              enumerates ? sizes : std::vector<std::uint64_t>{});
-    if (plan.sampling.size() == 0 ||
-        static_cast<double>(plan.sampling.size()) *
-                static_cast<double>(std::max<std::size_t>(plan.variants.size(), 1)) >
-            kMostCases)
-      finding(s ? s : root, "sampling", fmt::format("these are more than {:g} cases", kMostCases));
+    const std::uint64_t points = plan.sampling.size();  // 0: more than it can count
+    if (points == 0 || static_cast<double>(points) * static_cast<double>(variants) > kMostCases)
+      finding(s ? s : root, "sampling",
+              fmt::format("expected at most {:g} cases, got {}", kMostCases,
+                          points == 0 ? "more than 2^32" : fmt::format("{}", points * variants)),
+              variants > 1 ? "each model, formulation and integrator has all points of the sampling" : "");
   }
 
   struct OutputText {
@@ -444,7 +447,8 @@ SweepFile read_sweep_text(std::string_view text, const std::string& file, const 
   if (!root.is(JsonType::Object)) throw InputError(reader.findings);
   if (const auto format = reader.number(root, kFormat, ""); !root.find(kFormat) || (format && *format != 1))
     reader.finding(root.find(kFormat) ? root.find(kFormat) : root, std::string(kFormat),
-                   "expected 1, the version of this format");
+                   fmt::format("expected 1, the version of this format, got {}",
+                               format ? fmt::format("{}", *format) : "none"));
   SweepFile out;
   SweepPlan& plan = out.plan;
   out.name = std::filesystem::path(file).stem().string();
@@ -472,7 +476,7 @@ SweepFile read_sweep_text(std::string_view text, const std::string& file, const 
         set.push_back({std::string(item.key()), *value});
   for (const Assignment& a : overrides.set) set = with(std::move(set), {{a.path, a.value}});
   reader.read_parameters(root, plan);
-  reader.read_sampling(root, plan);
+  reader.read_sampling(root, plan, models.size() * formulations.size() * integrators.size());
   const std::vector<SweepReader::OutputText> outputs = reader.read_outputs(root);
   if (const auto limit = reader.number(root, "time_limit", "")) {
     plan.time_limit = *limit;

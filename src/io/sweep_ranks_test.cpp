@@ -118,6 +118,26 @@ TEST(Ranks, ARankThatFallsSilentCostsOneCase) {
   EXPECT_THAT(report.lost.front(), testing::HasSubstr("rank 1 has been silent for 0.3 s"));
 }
 
+TEST(Ranks, OthersSayWhyTheyTakeNoPart) {
+  const SweepFile file = study(4);
+  Exchange exchange(3);
+  exchange.put(1, 0, "ranother");
+  exchange.put(2, 0, "xmodel.json: there is no such file");
+  ThreadPort port(exchange, 0);
+  Records found;
+  const RankReport report =
+      lead_ranks(port, file.plan, "same", {0, 1, 2, 3}, {1, 30},
+                 [&](std::string_view bytes) { found[decode(bytes).index] = decode(bytes); }, {});
+  EXPECT_EQ(found.size(), 4U);
+  EXPECT_THAT(report.lost, testing::ElementsAre("rank 1 has read another study or model, and takes no part",
+                                                "rank 2 takes no part: model.json: there is no such file"));
+  int from = -1;
+  std::string message;
+  ThreadPort other(exchange, 1);
+  EXPECT_TRUE(other.receive(from, message));  // that it may end
+  EXPECT_EQ(message, "e");
+}
+
 TEST(Ranks, AStoreThatCannotBeWrittenEndsAll) {
   const SweepFile file = study(20);
   Exchange exchange(2);

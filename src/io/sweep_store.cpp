@@ -25,6 +25,7 @@
 #include "liedyn/base/error.h"
 #include "liedyn/io/hdf5_handle.h"
 #include "liedyn/io/hdf5_text.h"
+#include "liedyn/io/text_output.h"
 
 namespace liedyn {
 namespace {
@@ -464,6 +465,7 @@ SweepStore::SweepStore(std::string file, std::string layout)
   status_.assign(static_cast<std::size_t>(columns_.cases), CaseStatus::Missing);
   offsets_.assign(status_.size(), 0);
   counts_[0] = columns_.cases;
+  check_place(file_);
   open_journal();
   try {
     read_journal();

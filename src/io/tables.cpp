@@ -201,7 +201,6 @@ Tables::Table Tables::from_file(std::string_view file, std::string_view interpol
     return out;
   }
   // The first line has the values of y, the first column those of x.
-  if (interpolation != "linear") throw TableError("a table over two variables has linear interpolation only");
   std::vector<double> x, z;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     x.push_back(rows[i][0]);
@@ -338,7 +337,10 @@ void Tables::read(std::string_view name, JsonValue table) {
     check_keys(table, {"file", "interpolation"});
     if (!file.is(JsonType::String))
       throw TableError(fmt::format("file: expected a string, got {}", file.describe()));
-    read = from_file(file.text(), interpolation_of(table, "linear"));
+    const std::string interpolation = interpolation_of(table, "linear");
+    read = from_file(file.text(), interpolation);
+    if (read.arguments == 2 && interpolation != "linear")
+      throw TableError("a table over two variables has linear interpolation only");
   } else if (const JsonValue points = table.find("points")) {
     check_keys(table, {"points", "interpolation"});
     read = through_points(points, interpolation_of(table, "linear"));
@@ -436,7 +438,8 @@ std::string Tables::function_of_time(JsonValue object) const {
   const std::string interpolation = interpolation_of(object, "spline");
   const Table read = table.is(JsonType::String) ? from_file(table.text(), interpolation)
                                                 : through_points(table, interpolation);
-  if (read.arguments != 1) throw TableError("expected a table of two columns, time and value");
+  if (read.arguments != 1)
+    throw TableError("expected a table of two columns, time and value, got one over two variables");
   return fmt::format("{}(t{})", read.function, read.points);
 }
 

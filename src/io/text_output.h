@@ -1,4 +1,4 @@
-// Text files and their cells, as the writers of studies need them.
+// Where files may be written; text files and their cells, as the writers of studies need them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,10 @@ std::string csv_cell(const std::string& text);
 // Empty if it is not a number.
 std::string csv_cell(double value);
 
-// Both throw InputError. The first leaves no trace.
+// All throw InputError. A file can stand in a folder that exists, and under the name of none.
+[[noreturn]] void cannot_write(const std::string& file, const std::string& why);
+void check_place(const std::string& file);
+// It leaves no trace.
 void check_writable(const std::string& file);
 void write_text(const std::string& file, const std::string& text);
 

@@ -178,7 +178,7 @@ TEST(Trajectory, MistakesAreNamed) {
          "waypoints.b: expected 2 waypoints as of 'a', got 3");
   expect(with(R"({"a": [0, 1]})", R"({"c": 1})"), "\"m.a(t)\"", "speed: there are no waypoints of 'c'");
   expect(with(R"({"a": [0, 1]})", "1"), "\"m(t)\"",
-         "the trajectory 'm' has no 'm' (its functions of time are m.a, and it has m.end)");
+         "the trajectory 'm' has no 'm' / its functions of time are m.a, and it has m.end");
   expect("", R"({"trajectory": {"waypoints": [0, 1], "speed": 1}})", "acceleration: missing");
 }
 

@@ -14,13 +14,10 @@
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
 #include "liedyn/io/result_file.h"
+#include "liedyn/io/text_output.h"
 
 namespace liedyn {
 namespace {
-
-[[noreturn]] void cannot_write(const std::string& file, const std::string& why) {
-  throw InputError({{file, 0, "", fmt::format("cannot be written: {}", why), ""}});
-}
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
@@ -73,16 +70,13 @@ std::string unfinished(const std::string& file) { return file + ".part"; }
 
 void check_output(const std::string& file) {
   is_csv(file);
-  std::error_code ignored;  // what cannot be looked at shows when it is opened
-  if (std::filesystem::is_directory(file, ignored)) cannot_write(file, "it is a directory");
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  if (!folder.empty() && !std::filesystem::exists(folder, ignored))
-    cannot_write(file, fmt::format("there is no folder '{}'", folder.string()));
+  check_place(file);
   try {
     open_to_write(unfinished(file));
   } catch (const InputError&) {
     cannot_write(file, std::strerror(errno));
   }
+  std::error_code ignored;
   std::filesystem::remove(unfinished(file), ignored);
 }
 

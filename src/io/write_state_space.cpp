@@ -1,5 +1,6 @@
 #include "liedyn/io/write_state_space.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -42,7 +43,10 @@ Json rows_of(const MatrixXd& m) {
 }
 
 // Dense, column by column, as the format wants it.
-std::string matrix_market(const MatrixXd& m, const std::string& comment) {
+std::string matrix_market(const MatrixXd& m, std::string comment) {
+  // A comment ends with its line, names perhaps not.
+  std::ranges::replace_if(
+      comment, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   std::string out =
       fmt::format("%%MatrixMarket matrix array real general\n% {}\n{} {}\n", comment, m.rows(), m.cols());
   for (Eigen::Index c = 0; c < m.cols(); ++c)

@@ -12,6 +12,8 @@
 namespace liedyn {
 namespace {
 
+using Mistake = WrittenNumbers::Mistake;
+
 bool append_argument(JsonValue item, std::string& text) {
   if (item.is(JsonType::Number))
     text += fmt::format(", {}", item.number());
@@ -27,9 +29,9 @@ struct Argument {
   std::string_view otherwise;  // empty: required
 };
 // The arguments of a function in their order, then ")" and what is added to it.
-std::string append_arguments(JsonValue object, const std::vector<Argument>& arguments, const Argument& added,
-                             std::string& text) {
-  const auto append = [&](const Argument& argument) -> std::string {
+Mistake append_arguments(JsonValue object, const std::vector<Argument>& arguments, const Argument& added,
+                         std::string& text) {
+  const auto append = [&](const Argument& argument) -> Mistake {
     const JsonValue value = object.find(argument.name);
     if (!value && argument.otherwise.empty())
       return fmt::format("{}: '{}' is missing", object.key(), argument.name);
@@ -46,20 +48,20 @@ std::string append_arguments(JsonValue object, const std::vector<Argument>& argu
     if (!known) return fmt::format("{}: unknown key '{}'", object.key(), excerpt(value.key()));
   }
   for (const Argument& argument : arguments) {
-    std::string mistake = append(argument);
+    Mistake mistake = append(argument);
     if (!mistake.empty()) return mistake;
   }
   text += ')';
   const std::size_t end = text.size();
-  std::string mistake = append(added);
+  Mistake mistake = append(added);
   if (mistake.empty()) text.replace(end, 2, " + ");
   return mistake;
 }
 
 // from + (to - from) step(t, start, end)
-std::string step_text(JsonValue object, std::string& text) {
+Mistake step_text(JsonValue object, std::string& text) {
   std::string values = "(";
-  std::string mistake =
+  Mistake mistake =
       append_arguments(object, {{"start", ""}, {"end", ""}, {"from", "0"}, {"to", "1"}}, {"", "0"}, values);
   if (!mistake.empty()) return mistake;
   const auto written = [&](std::string_view name, std::string_view otherwise) {
@@ -76,7 +78,7 @@ std::string step_text(JsonValue object, std::string& text) {
 }
 
 // A function of time written as an object is short for an expression of t.
-std::string function_text(JsonValue value, const Tables& tables, std::string& text) {
+Mistake function_text(JsonValue value, const Tables& tables, std::string& text) {
   const auto shape = value.size() == 1 ? *value.begin() : JsonValue();
   if (shape && shape.key() == "polynomial" && shape.is(JsonType::Array) && shape.size() > 0) {
     text = "poly(t";
@@ -96,7 +98,7 @@ std::string function_text(JsonValue value, const Tables& tables, std::string& te
     try {
       text = tables.function_of_time(value);
     } catch (const TableError& error) {
-      return error.what();
+      return {error.what(), error.hint()};
     }
     return {};
   }
@@ -112,19 +114,19 @@ std::string function_text(JsonValue value, const Tables& tables, std::string& te
 }  // namespace
 
 // What is wrong with a number at this place; empty if it was collected.
-std::string WrittenNumbers::number(JsonValue value, std::string_view part) {
+Mistake WrittenNumbers::number(JsonValue value, std::string_view part) {
   if (value.is(JsonType::String)) {
     std::string text;
     try {
       text = tables_.written_out(value.text());
     } catch (const TableError& error) {
-      return error.hint().empty() ? error.what() : fmt::format("{} ({})", error.what(), error.hint());
+      return {error.what(), error.hint()};
     }
     formulas_.push_back({static_cast<int>(values_.size()), value.line(), std::move(text)});
     values_.push_back(0);
   } else if (value.is(JsonType::Object)) {
     std::string text;
-    const std::string mistake = function_text(value, tables_, text);
+    const Mistake mistake = function_text(value, tables_, text);
     if (!mistake.empty()) return mistake;
     formulas_.push_back({static_cast<int>(values_.size()), value.line(), std::move(text)});
     values_.push_back(0);
@@ -137,52 +139,52 @@ std::string WrittenNumbers::number(JsonValue value, std::string_view part) {
 }
 
 // The same for an array of `count` numbers; `place` says where it stands, for the message: " in row 2".
-std::string WrittenNumbers::array(JsonValue value, std::size_t count, std::string_view place) {
+Mistake WrittenNumbers::array(JsonValue value, std::size_t count, std::string_view place) {
   if (!value.is(JsonType::Array) || value.size() != count)
     return fmt::format("expected {} numbers{}, got {}", count, place, value.describe());
   std::size_t i = 0;
   for (JsonValue item : value) {
-    const std::string mistake = number(item, fmt::format(" as number {}{}", ++i, place));
+    const Mistake mistake = number(item, fmt::format(" as number {}{}", ++i, place));
     if (!mistake.empty()) return mistake;
   }
   return {};
 }
 
 // An array of `rows` arrays of three numbers.
-std::string WrittenNumbers::rows(JsonValue value, std::size_t rows, std::string_view row_name) {
+Mistake WrittenNumbers::rows(JsonValue value, std::size_t rows, std::string_view row_name) {
   if (!value.is(JsonType::Array) || value.size() != rows)
     return fmt::format("expected {} {}s of 3 numbers, got {}", rows, row_name, value.describe());
   std::size_t i = 0;
   for (JsonValue row : value) {
-    const std::string mistake = array(row, 3, fmt::format(" in {} {}", row_name, ++i));
+    const Mistake mistake = array(row, 3, fmt::format(" in {} {}", row_name, ++i));
     if (!mistake.empty()) return mistake;
   }
   return {};
 }
 
 // One point, or a list of points.
-std::string WrittenNumbers::path(JsonValue value) {
+Mistake WrittenNumbers::path(JsonValue value) {
   const bool list = value.is(JsonType::Array) && value.size() > 0 && (*value.begin()).is(JsonType::Array);
   return list ? rows(value, value.size(), "point") : array(value, 3, "");
 }
 
-std::string WrittenNumbers::inertia(JsonValue value) {
+Mistake WrittenNumbers::inertia(JsonValue value) {
   if (!value.is(JsonType::Array) || (value.size() != 3 && value.size() != 6))
     return fmt::format(
         "expected 3 principal moments, 6 numbers (xx, yy, zz, yz, xz, xy) or a 3x3 matrix, got {}",
         value.describe());
   if (value.size() == 6 || !(*value.begin()).is(JsonType::Array)) return array(value, value.size(), "");
-  const std::string mistake = rows(value, 3, "row");
+  const Mistake mistake = rows(value, 3, "row");
   return mistake.empty() ? keep_symmetric_part() : mistake;
 }
 
 // Rows of a symmetric matrix, or its diagonal.
-std::string WrittenNumbers::matrix6(JsonValue value) {
+Mistake WrittenNumbers::matrix6(JsonValue value) {
   if (!value.is(JsonType::Array) || value.size() != 6)
     return fmt::format("expected 6 rows of 6 numbers or the 6 numbers of the diagonal, got {}",
                        value.describe());
   if (!(*value.begin()).is(JsonType::Array)) {
-    const std::string mistake = array(value, 6, "");
+    const Mistake mistake = array(value, 6, "");
     if (!mistake.empty()) return mistake;
     std::vector<double> matrix(36, 0.0);
     for (std::size_t i = 0; i < 6; ++i) matrix[7 * i] = values_[i];
@@ -192,7 +194,7 @@ std::string WrittenNumbers::matrix6(JsonValue value) {
   }
   int row = 0;
   for (JsonValue line : value) {
-    const std::string mistake = array(line, 6, fmt::format(" in row {}", ++row));
+    const Mistake mistake = array(line, 6, fmt::format(" in row {}", ++row));
     if (!mistake.empty()) return mistake;
   }
   return make_symmetric(6);
@@ -200,7 +202,7 @@ std::string WrittenNumbers::matrix6(JsonValue value) {
 
 // Matrices that are products of others are symmetric up to round-off: mirrored entries become their mean. They may differ by a little compared
 // with the entries on the diagonal of their row and column; formulas may not.
-std::string WrittenNumbers::make_symmetric(int size) {
+Mistake WrittenNumbers::make_symmetric(int size) {
   constexpr double kRounded = 1e-6;
   const auto value = [this](int i) -> double& { return values_[static_cast<std::size_t>(i)]; };
   for (int r = 0; r < size; ++r)
@@ -216,8 +218,8 @@ std::string WrittenNumbers::make_symmetric(int size) {
 }
 
 // Turns the nine numbers of a matrix into xx, yy, zz, yz, xz, xy.
-std::string WrittenNumbers::keep_symmetric_part() {
-  std::string mistake = make_symmetric(3);
+Mistake WrittenNumbers::keep_symmetric_part() {
+  Mistake mistake = make_symmetric(3);
   if (!mistake.empty()) return mistake;
   constexpr std::array<int, 6> order = {0, 4, 8, 5, 2, 1};
   std::vector<double> values;

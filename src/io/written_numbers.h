@@ -1,10 +1,11 @@
 // The numbers of one field as a model file writes them: plain, as expressions, as functions of time, as points or as rows of a matrix.
-// What each function returns is wrong with them, for the message; empty if they were collected.
+// What each function returns is wrong with them; empty if they were collected.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "liedyn/io/json.h"
@@ -14,6 +15,13 @@ namespace liedyn {
 
 class WrittenNumbers {
  public:
+  struct Mistake {
+    std::string message, hint;
+
+    Mistake() = default;
+    Mistake(std::string what, std::string to_try = {}) : message(std::move(what)), hint(std::move(to_try)) {}
+    bool empty() const { return message.empty(); }
+  };
   struct Formula {
     int index;  // in values()
     int line;
@@ -27,21 +35,21 @@ class WrittenNumbers {
   const std::vector<Formula>& formulas() const { return formulas_; }
 
   // `part` says which one it is: " as angle".
-  std::string number(JsonValue value, std::string_view part);
+  Mistake number(JsonValue value, std::string_view part);
   // `place` says where the array stands: " in row 2".
-  std::string array(JsonValue value, std::size_t count, std::string_view place);
+  Mistake array(JsonValue value, std::size_t count, std::string_view place);
   // An array of `count` arrays of three numbers.
-  std::string rows(JsonValue value, std::size_t count, std::string_view row_name);
+  Mistake rows(JsonValue value, std::size_t count, std::string_view row_name);
   // One point, or a list of points.
-  std::string path(JsonValue value);
+  Mistake path(JsonValue value);
   // Three moments, six numbers or a matrix: xx, yy, zz, yz, xz, xy.
-  std::string inertia(JsonValue value);
+  Mistake inertia(JsonValue value);
   // Rows of a symmetric matrix, or its diagonal.
-  std::string matrix6(JsonValue value);
+  Mistake matrix6(JsonValue value);
 
  private:
-  std::string make_symmetric(int size);
-  std::string keep_symmetric_part();
+  Mistake make_symmetric(int size);
+  Mistake keep_symmetric_part();
   std::string_view formula_text(int index) const;
 
   const Tables& tables_;

@@ -173,22 +173,23 @@ class Mover {
 
   void turn_orientation(const Field& field, Item& value) {
     if (!pose_.turns) return;
-    const std::optional<TermMatrix> R = rotation_of(value);
-    if (!R)
-      return refuse(field, value.origin, "this rotation cannot be turned",
-                    "give {\"axis\": [...], \"angle\": a} with a constant axis");
+    Findings reasons(findings_.origins());
+    const std::optional<TermMatrix> R = rotation_of(value, reasons);
+    if (!R) {
+      const Diagnostic& reason = reasons.list().front();
+      return refuse(field, value.origin, fmt::format("this rotation cannot be turned: {}", reason.message),
+                    reason.hint);
+    }
     replace(value, rotation_item(pose_.R * *R, value.origin));
   }
 
   // Names in the sub-model are not checked here: the reader does.
-  std::optional<TermMatrix> rotation_of(const Item& value) {
-    Origins origins;
-    Findings ignored(origins);
+  static std::optional<TermMatrix> rotation_of(const Item& value, Findings& reasons) {
     std::vector<Assignment> none;
     Item names = Item::object(0), parameters = Item::object(0);
     collect_names(value, parameters);
     names.set("parameters", std::move(parameters));
-    return Scope(names, none, ignored).rotation(value, "");
+    return Scope(names, none, reasons).rotation(value, "");
   }
   static void collect_names(const Item& item, Item& parameters) {
     if (item.is(JsonType::String))
