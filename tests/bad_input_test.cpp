@@ -529,7 +529,7 @@ INSTANTIATE_TEST_SUITE_P(
                       R"("inertia": [0.1, 0.1, 0.9], "position": [1.5, 0, 0])"},
                      {"2*phi\"", "2*psi\""}},
                     {"forces.brake.type: expected one of", "bodies.lower: inertia is not that of a body",
-                     "forces.motor.effort: in the expression", "at character 4: unknown name 'psi'"}},
+                     "forces.motor.effort: in the expression '-2*psi', at character 4: unknown name 'psi'"}},
         BadTogether{"a sensor with a mistake is not missing where it is used",
                     {{R"("joint_angle", "of": "elbow")", R"("joint_angle", "of": "elbw")"}},
                     {"sensors.phi.of: there is no joint 'elbw'"}},

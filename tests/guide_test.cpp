@@ -251,7 +251,7 @@ TEST(Doctor, SaysWhatIsMissing) {
     EXPECT_EQ(outcome.exit_code, 0) << "the program works without Python";
     EXPECT_THAT(outcome.out, HasSubstr("note    no Python package"));
   }
-  const std::string script = directory.write("python", "#!/bin/sh\necho 9.9.9\n");
+  const std::string script = directory.write("python", "#!/bin/sh\necho liedyn 9.9.9\n");
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   const Environment python("LIEDYN_PYTHON", script);
   const Outcome outcome = run_program({"doctor"});

@@ -6,7 +6,6 @@ import functools
 import inspect
 import itertools
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, Union
@@ -14,7 +13,7 @@ from typing import Any, TypeVar, Union
 from liedyn import _liedyn
 from liedyn.arguments import RECORD, STRING, assignments, check, shown
 from liedyn.errors import Diagnostic, InputError
-from liedyn.matrices import has_matrices, in_files
+from liedyn.matrices import Scratch, has_matrices, in_files
 from liedyn.places import Places
 from liedyn.source import Document, ModelSource, json_text
 from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
@@ -65,7 +64,7 @@ class Compiled(Shown):
         check(formulation=(formulation, STRING))
         self._set = assignments(set)  # when the model was read
         self._later: list[tuple[str, float]] = []  # and since
-        self._files: tempfile.TemporaryDirectory | None = None  # of matrices that came in a dict; gone with this object
+        self._files: Scratch | None = None  # of matrices that came in a dict; gone with this object
         self._places: Places | None = None  # of what a program gave
         if isinstance(model, Document):
             self._places = model._places()
@@ -76,7 +75,7 @@ class Compiled(Shown):
             return
         if isinstance(model, Mapping):
             if has_matrices(model):
-                self._files = tempfile.TemporaryDirectory()
+                self._files = Scratch()
                 model = in_files(model, self._files.name)
             read = _liedyn.read_model_text(json_text(model), "model", self._set)
         elif isinstance(model, (str, os.PathLike)):
@@ -88,7 +87,7 @@ class Compiled(Shown):
     def _read(self, model: Document) -> tuple[_liedyn.Description, list[tuple[str, float]], list[tuple[str, float]]]:
         content = model._content()
         if has_matrices(content):
-            self._files = tempfile.TemporaryDirectory()
+            self._files = Scratch()
             content = in_files(content, self._files.name)
         if self._places.file:  # names of other files are relative to it
             return _liedyn.read_model_of_file(model._text(content), self._places.file, self._set)
@@ -200,7 +199,7 @@ def _restored(
     out._set, out._later, out._files, out._places = set_, later, None, None
     text = source["text"]
     if source["files"]:
-        out._files = tempfile.TemporaryDirectory()
+        out._files = Scratch()
         for name, content in source["files"].items():
             (Path(out._files.name) / name).write_bytes(content)
         text = text.replace(source["folder"], out._files.name)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ import numpy as np
 from liedyn import _liedyn
 from liedyn.arguments import COUNT, FILE, FLAG, FOLDER, check, shown
 from liedyn.errors import Diagnostic, InputError, warn
-from liedyn.matrices import has_matrices, in_files
+from liedyn.matrices import Scratch, has_matrices, in_files
 from liedyn.model import Model
 from liedyn.result import pandas_module
 from liedyn.simulation import sensitivity
@@ -49,12 +48,12 @@ class Study(Shown):
 
     def __init__(self, study: str | os.PathLike | Mapping[str, Any], directory: str | os.PathLike = ".") -> None:
         check(directory=(directory, FOLDER))
-        self._files: tempfile.TemporaryDirectory | None = None
+        self._files: Scratch | None = None
         if isinstance(study, Mapping):
             content = {"liedyn_study": 1, **study}
             models = content.get("models") if isinstance(content.get("models"), (list, tuple)) else [content.get("model")]
             if any(isinstance(model, (Mapping, Document)) for model in models):
-                self._files = tempfile.TemporaryDirectory()
+                self._files = Scratch()
                 names = [self._written(model, i) for i, model in enumerate(models)]
                 content.update({"models": names} if "models" in content else {"model": names[0]})
             self.file, self.text = str(Path(directory) / "study.json"), json_text(content)

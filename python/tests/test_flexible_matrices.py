@@ -1,6 +1,8 @@
 """Flexible bodies from matrices in files that NumPy writes."""
 
+import gc
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -75,6 +77,16 @@ def test_frequencies_are_those_of_the_matrices(write, save, tmp_path):
     found = np.asarray(ld.modes(body(**write(tmp_path, save))).frequencies)
     elastic = np.sort(found[found > 1e-3 * expected[0]])
     assert elastic == pytest.approx(expected, rel=1e-8), f"{elastic} Hz, expected {expected} Hz"
+
+
+def test_matrices_in_a_dict_leave_no_warning_behind():
+    mass, stiffness, nodes = truss()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = ld.Model(body() | {"flexible": {"truss": {"type": "matrices", "method": "free", "modes": 6, "mass_matrix": mass, "stiffness_matrix": stiffness, "nodes": nodes}}})
+        del model
+        gc.collect()
+    assert not [str(warning.message) for warning in caught]
 
 
 class Sparse:

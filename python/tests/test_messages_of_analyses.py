@@ -251,7 +251,6 @@ FAILURES = [
     ("robot without inertia", lambda: weightless().forward_dynamics([0], [0], [1]), "nothing determines the acceleration at 'joints.hinge: free torque': what it moves has no inertia"),
     ("overloaded brake", lambda: ld.static(braked(7)), "model: no equilibrium found with 1 of the loads: 'forces.brake' (1.4 of its capacity) would slip; a clutch or brake carries its `capacity` at most: raise it, or lower the load"),
     ("force that turns round", lambda: ld.static(in_line(force=["where(place[0] < 0.5, 1, -1)", 0, 0]), load_steps=4096), "model: no equilibrium found with 0.0002441 of the loads; worst equation 'bodies.stone: force x', -1 is left of it; nothing resists these motions: stone moves along (1, 0, 0)"),
-    ("infinite stiffness", lambda: ld.modes(pushed("sqrt(angle)"), at="static"), "the linearised equations are not finite"),
     ("eigenvalues too close to each other", lambda: ld.modes(damped_beam(0.1), solver="sparse", count=2), "only 0 of 2 eigenvalues were found"),
 ]
 
@@ -284,6 +283,7 @@ SHORT_ROPE = {
     "simulation": {"end": 0.01, "step": 1e-3, "integrator": "generalized-alpha,rho=0", "initial": "project"},
 }
 TRIED = "--step 0.0005; --step 0.0001; --integrator generalized-alpha,rho=0,newton=full,line_search=true"
+STEEP = "the forces here have derivatives that are infinite or not numbers (hint: as those of sqrt(x) at x = 0: begin beside such a point, or take a function without it)"
 
 # Name, what is typed, model.json, exit code, all that is on standard error.
 COMMANDS = [
@@ -294,6 +294,11 @@ COMMANDS = [
     ("seven angles in degrees", "check model.json", changed(ARM, forces={f"stop{i}": stop for i, stop in enumerate(STOPS)}), 0, "".join(f"warning: forces.stop{i}.lower: {a} rad is more than a turn; {a} degrees would be {math.radians(a):g} rad\n" for i, a in enumerate(range(-90, -115, -5))) + "warning: 2 more numbers are worth a second look\n"),
     ("time that is no number", "assemble model.json --time nan", ARM, 2, "error: time: must be finite, got nan\n"),
     ("tiny steps in a range", "converge model.json --step-range 1e-3:1e-12:3", ARM, 2, "error: step range: 1e-12 makes more than 1e+09 steps\n"),
+    ("infinite derivative", "linearize model.json", pushed("sqrt(angle)"), 2, f"error: model.json:1: bodies.arm: {STEEP}\n"),
+    ("infinite stiffness of an equilibrium", "modes model.json --at static", pushed("sqrt(angle)"), 2, f"error: model.json:1: bodies.arm: {STEEP}\n"),
+    ("infinite derivative of a start", "run model.json", pushed("sqrt(angle)"), 2, f"error: model.json:1: bodies.arm: {STEEP}\n"),
+    ("no equilibrium", "static model.json", changed(ARM, forces={"t": {"type": "torque", "on": "arm", "torque": [0, 2, 0]}}), 3, f"error: no equilibrium found with 0.0002441 of the loads; worst equation 'bodies.arm: force z', {2 / 4096 / 0.7:.3g} is left of it; nothing resists these motions: arm turns about (0, 1, 0) and moves along (0, 0, 1)\n"),
+    ("check of a reference", "converge model.json --reference rk44@5e-4", changed(sprung(stiffness=8e6), gravity=[0, 0, -9.81], simulation={"end": 0.1}), 3, "error: the reference (rk44 r3so3, step 0.0005) cannot be judged, since the same with steps twice as long failed: t = 0.004, step 0.001: the energy grew by 0.0574 J since t = 0.001, far beyond the 5.63e-05 J of before and the work of the forces; the step is beyond the limit of stability. Take a smaller step, more numerical damping (a smaller rho), formulation r3so3-spatial or index=stabilized\n"),
     ("nothing helps", "run model.json", SHORT_ROPE, 3, f"error: t = 0.005: the model ends at t = 0.0055, where 'joints.rope.length': expected a positive number, got 0; end the run before, or change the function of time\nhint: tried without success: {TRIED}. tried, but too slow to tell: --integrator generalized-alpha,rho=0,adaptive=true\n"),
 ]
 
@@ -418,3 +423,11 @@ def test_a_case_that_needs_too_much_memory_fails_alone():
     assert done.returncode == 0, done.stderr
     table = ld.load_study("store.h5")
     assert table.failures == {1: "the memory of this machine is not enough"} and table.completed.tolist() == [True, False, True]
+
+
+def test_a_driven_motion_that_ends_early_shows_its_end():
+    motions = driven(turn=("prescribed_motion", "t"), rate=("prescribed_velocity", "1 + max(0, t - 0.0045)"))
+    Path("model.json").write_text(json.dumps(motions), encoding="utf-8")
+    done = subprocess.run(["liedyn", "kinematics", "model.json", "--output-every", "0"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 3 and "t = 0 ... 0.004 s in 4 steps" in done.stdout
+    assert "    angle              0.004 rad\n" in done.stdout

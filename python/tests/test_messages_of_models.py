@@ -181,6 +181,7 @@ MODELS = [
     ("flexible.f: has only 12 modes, fewer than the 15 that are asked for", flexible(modes=15)),
     ("flexible.f: has mass for fewer modes than asked for", flexible(massive=3, modes=6)),
     ("flexible.f: has mass for 6 modes only, fewer than asked for", flexible(count=45, massive=4, modes=9)),
+    ("flexible.f: has mass for 3 modes only, fewer than asked for", flexible(count=45, massive=3, modes=6)),
     (LOOSE, flexible(joined=5)),
     ("flexible.f: can still move freely with all interfaces held", flexible(joined=5, method="craig_bampton", modes=3, interface={"at": [-0.3, 0.65, 0], "radius": 1.3})),
     ("flexible.f: has 1 node at the interface 'i', expected at least three that are not on a line: give a radius or a group", flexible(interface={"at": [1, 0, 1]})),

@@ -211,6 +211,7 @@ SWEEPS = [
     ("count without bounds", varied(lower=1, count=3), f"{MASS}: expected 'lower' and 'upper' beside 'count'"),
     ("logarithm of zero", varied(lower=0, upper=2, count=3, spacing="log"), f"{MASS}: expected bounds above 0, since their spacing is logarithmic, got 0 and 2"),
     ("bounds alone", varied(lower=1, upper=2), f"{MASS}: expected one of: values; lower, upper and count; distribution; expression"),
+    ("uniform without its lower bound", varied(distribution="uniform", upper=0.5) | {"sampling": {"method": "random", "cases": 4}}, f"{MASS}.lower: is missing: a uniform distribution has it"),
     ("normal without deviation", varied(distribution="normal", mean=2) | {"sampling": {"method": "random", "cases": 4}}, f"{MASS}.deviation: is missing: a normal distribution has it"),
     ("grid of distributions", varied(distribution="uniform", lower=1, upper=2) | {"sampling": {"method": "grid"}}, f"{MASS}: expected values, or lower, upper and count, since the sampling is a grid"),
     ("random values", {"sampling": {"method": "random", "cases": 4}}, f'{MASS}: expected a distribution, since the sampling is random (hint: values with equal probability: "distribution": "discrete")'),

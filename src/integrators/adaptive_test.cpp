@@ -342,7 +342,7 @@ TEST(EqualSteps, SayHowWideAPulseIsThatTheyPassOver) {
 }
 
 TEST(EqualSteps, PassOverNothingWhereAFunctionHasNoValue) {
-  for (const char* function : {"sqrt(0.0055-t)", "log(0.0055-t)", "sqrt(t-0.0055)"})
+  for (const char* function : {"sqrt(0.0055-t)", "log(0.0055-t)"})
     EXPECT_FALSE(StepLimit(make_system(pushed_mass(function)), 0, 1).passed_over(0, 1e-3)) << function;
 }
 

@@ -18,7 +18,7 @@ struct Kink {
 // Times at which to sample: equal ones, both sides of every kink and jump, the summits of bells, and between these.
 struct TimesOfInterest {
   std::vector<double> times;
-  std::vector<Kink> kinks;
+  std::vector<Kink> kinks, summits;
 };
 
 // Intervals whose ends differ in a sign are halved, the longest first, as often as the budget allows. `found`: those that became narrow.
@@ -62,9 +62,8 @@ TimesOfInterest times_of_interest(const FunctionOfTime& function, double begin, 
   const double narrow = kNarrow * (end - begin);
   halve_where_different([&](double t) { return function.signs(t).branches; }, grid, narrow, budget, times,
                         out.kinks);
-  std::vector<Kink> summits;
   halve_where_different([&](double t) { return function.signs(t).turns; }, grid, narrow, budget / 10, times,
-                        summits);
+                        out.summits);
   // The summit of what has a kink at both feet.
   std::sort(times.begin(), times.end());
   const std::size_t some = times.size();
@@ -74,11 +73,21 @@ TimesOfInterest times_of_interest(const FunctionOfTime& function, double begin, 
   return out;
 }
 
+// The distance from a summit at which the function has fallen by half of its range, but for a factor of two; infinite if it is wider than
+// the samples are apart.
+double half_width(FunctionOfTime& function, double summit, double narrow, double apart, double range) {
+  const double there = function.at(summit);
+  for (double d = narrow; d < apart; d *= 2)
+    if (std::abs(function.at(summit + d) - there) > range / 2) return d;
+  return std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 StepLimit::StepLimit(const System& system, double begin, double end) : same_(0.1 * kNarrow * (end - begin)) {
-  constexpr double kShown = 0.02, kJump = 1e-6;
+  constexpr double kShown = 0.02, kJump = 1e-6, kPole = 4, kPieceOfPulse = 1.0 / 3;
   constexpr std::size_t kMostStops = 2000;
+  std::vector<double> inside_pulses;
   std::vector<FunctionOfTime> functions = functions_of_time(system.model(), system.params());
   // Many functions share what may be spent on them.
   const int share = 200000 / static_cast<int>(functions.size() + 1), count = std::clamp(share, 32, 512);
@@ -100,11 +109,21 @@ StepLimit::StepLimit(const System& system, double begin, double end) : same_(0.1
           kJump * (most - least))
         stops_.push_back(kink.after);
     }
+    // The tolerance of speeds follows the acceleration, which in a narrow pulse is too large for it to be resolved.
+    for (const Kink& summit : interest.summits) {
+      const double narrow = kNarrow * (end - begin), apart = (end - begin) / count;
+      const double width = half_width(sampled.function, summit.before, narrow, apart, most - least);
+      if (width > kPole * narrow && width < apart)
+        for (double d = 0; d < apart; d += kPieceOfPulse * std::max(width, d))
+          for (const double t : {summit.before - d, summit.before + d}) inside_pulses.push_back(t);
+    }
     sampled.slack = kShown * (most - least);
     functions_.push_back(std::move(sampled));
   }
-  std::sort(stops_.begin(), stops_.end());
   if (stops_.size() > kMostStops) stops_.clear();
+  if (stops_.size() + inside_pulses.size() <= kMostStops)
+    stops_.insert(stops_.end(), inside_pulses.begin(), inside_pulses.end());
+  std::sort(stops_.begin(), stops_.end());
 }
 
 double StepLimit::longest(double t, double h) {

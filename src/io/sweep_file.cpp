@@ -180,11 +180,14 @@ class SweepReader : public StudyReader {
                      fmt::format("expected {}, got '{}'", listed(kDistributions), excerpt(kind)),
                      did_you_mean(kind, kDistributions));
     d.kind = static_cast<Distribution::Kind>(found - std::begin(kDistributions));
+    bool complete = true;
     const auto required = [&](std::string_view key) {
       if (!item.find(key))
         finding(item, fmt::format("{}.{}", path, key),
                 fmt::format("is missing: a {} distribution has it", kind));
-      return number(item, key, path);
+      const std::optional<double> value = number(item, key, path);
+      complete = complete && value;
+      return value;
     };
     switch (d.kind) {
       case Distribution::Kind::Uniform:
@@ -210,6 +213,8 @@ class SweepReader : public StudyReader {
       d.lower = number(item, "lower", path).value_or(d.lower);
       d.upper = number(item, "upper", path).value_or(d.upper);
     }
+    // Without one of its numbers it is not judged by what stands in its place.
+    if (!complete) return;
     if (const std::string mistake = d.mistake(); !mistake.empty()) finding(item, path, mistake);
   }
 

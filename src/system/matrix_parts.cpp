@@ -1,6 +1,7 @@
 #include "liedyn/system/matrix_parts.h"
 
 #include <cmath>
+#include <string>
 
 #include "liedyn/base/index.h"
 
@@ -46,13 +47,17 @@ void require_derivatives(const System& system, const State& state, Work& work) {
   system.jacobian(state, work, {}, request);
   const SparseMatrix matrix = force_part(system, work);
   for (int column = 0; column < matrix.outerSize(); ++column)
-    for (SparseMatrix::InnerIterator it(matrix, column); it; ++it)
-      if (const auto row = static_cast<int>(it.row()); !std::isfinite(it.value()))
-        throw InputError({{system.model().description().file, system.model().body_of(row).line,
-                           system.model().equation_name(row),
-                           "the forces here have derivatives that are infinite or not numbers",
-                           "as those of sqrt(x) at x = 0: begin beside such a point, or take a function "
-                           "without it"}});
+    for (SparseMatrix::InnerIterator it(matrix, column); it; ++it) {
+      if (std::isfinite(it.value())) continue;
+      // Of a body all equations: 0 times an infinite derivative is not a number either.
+      const auto row = static_cast<int>(it.row());
+      const std::string equation = system.model().equation_name(row);
+      throw InputError({{system.model().description().file, system.model().body_of(row).line,
+                         equation.substr(0, equation.find(": ")),
+                         "the forces here have derivatives that are infinite or not numbers",
+                         "as those of sqrt(x) at x = 0: begin beside such a point, or take a function "
+                         "without it"}});
+    }
 }
 
 }  // namespace liedyn

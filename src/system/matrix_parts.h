@@ -15,7 +15,7 @@ SparseMatrix row_part(const System& system, const Work& work);    // rows x nv
 // nv x rows: B^T, and what forces add that depend on the multipliers.
 SparseMatrix multiplier_part(const System& system, const Work& work);
 
-// Throws InputError with the first equation whose forces have no finite derivatives at the state, as sqrt(x) has none at x = 0. What is assembled is lost.
+// Throws InputError with the first body (joint, state) whose forces have no finite derivatives at the state, as sqrt(x) has none at x = 0. What is assembled is lost.
 void require_derivatives(const System& system, const State& state, Work& work);
 
 }  // namespace liedyn
