@@ -106,10 +106,12 @@ Json about_scene(const std::string& name) {
   if (const Json times = scene.value("times", Json::object()); times.contains("shape"))
     out["frames"] = times["shape"].at(0);
   Json columns = Json::array();
-  for (const Json& channel : scene.value("channels", Json::array()))
+  for (const Json& channel : scene.value("channels", Json::array())) {
+    const std::size_t names = channel.value("components", Json::array()).size();  // none: a number
     columns.push_back({{"name", channel.value("name", "")},
                        {"unit", channel.value("unit", "")},
-                       {"components", channel.value("components", Json::array()).size()}});
+                       {"components", std::max<std::size_t>(1, names)}});
+  }
   out["columns"] = columns;
   out["warnings"] = scene.value("warnings", Json::array());
   return out;

@@ -431,3 +431,11 @@ def test_a_driven_motion_that_ends_early_shows_its_end():
     done = subprocess.run(["liedyn", "kinematics", "model.json", "--output-every", "0"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 3 and "t = 0 ... 0.004 s in 4 steps" in done.stdout
     assert "    angle              0.004 rad\n" in done.stdout
+
+
+def test_a_scene_says_how_many_numbers_its_sensors_have():
+    Path("model.json").write_text(json.dumps(ARM), encoding="utf-8")
+    subprocess.run(["liedyn", "run", "model.json", "--scene", "scene.json"], check=True, capture_output=True, timeout=60)
+    done = subprocess.run(["liedyn", "info", "scene.json"], capture_output=True, text=True, timeout=60)
+    columns = [line.split() for line in done.stdout.split("columns\n")[1].splitlines()[:2]]
+    assert columns == [["angle", "rad"], ["tip", "m", "x", "3"]]

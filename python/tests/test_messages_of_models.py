@@ -68,6 +68,13 @@ def falling_from_a_joint() -> dict:
     return model(gravity=[8, 0, 0], bodies={"a": RIGID}, joints={"j": joint}, events=events, simulation={"end": 1, "step": 1 / 64})
 
 
+def massless_between_joints() -> dict:
+    """Between the joint that is released and the one that is engaged nothing holds it."""
+    joints = {name: {"type": kind, "between": ["ground", "a"], "at": [0, 0, 0]} for name, kind in (("j1", "fixed"), ("j2", "spherical"))}
+    events = {"loose": {"when": "t - 0.002", "set": "joints.j2 = 0"}, "change": {"when": "t - 0.005", "set": "joints.j1 = 0; joints.j2 = 1"}}
+    return model(bodies={"a": RIGID | {"mass": 0, "inertia": [0, 0, 0]}}, joints=joints, events=events)
+
+
 def turning_arm() -> dict:
     """By 3 rad in a step of 0.5 s, from (1, 0): rk44 comes to x = 1 - 6^2 0.5^2/6 (1 + 2 cos 1.5) instead of cos 3, 0.278 m beside."""
     joint = {"type": "spherical", "between": ["ground", "a"], "at": [0, 0, 0]}
@@ -293,6 +300,11 @@ CALLS = [
         "events.taut: joints.j: expected a position in which the joint fits at t = 0.125: 'joints.j: place x' is violated by -0.0625"
         " (hint: engage a joint where its constraint is satisfied: velocities may jump there, positions not)",
         lambda: ld.run(falling_from_a_joint()),
+    ),
+    (
+        "events.change: joints.j2: expected a position in which the joint fits at t = 0.005: its constraints depend on others there, or what they move has no mass"
+        " (hint: engage a joint where its constraint is satisfied: velocities may jump there, positions not)",
+        lambda: ld.run(massless_between_joints()),
     ),
 ]
 
