@@ -234,8 +234,6 @@ Linearization linearize(const System& system, const State& state, const Vec3& ax
   const SparseMatrix B = row_part(system, work);
   const SparseMatrix K = assembled({1, 0, 0}, RowLevel::Velocity, {0, 1, 0});
   const SparseMatrix L = multiplier_part(system, work);
-  for (const SparseMatrix* part : {&M, &C, &K})
-    if (!part->coeffs().allFinite()) require_derivatives(system, state, work);
   for (int i = 0; i < model.rows; ++i)
     out.velocity_row.push_back(model.velocity_rows > 0 && model.is_velocity_row(i));
 

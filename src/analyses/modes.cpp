@@ -13,6 +13,7 @@
 #include "liedyn/analyses/stiffness_scale.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/flexible/body.h"
+#include "liedyn/system/matrix_parts.h"
 #include "liedyn/system/node_components.h"
 
 namespace liedyn {
@@ -145,6 +146,7 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   out.warnings = flexible_remarks(model, system.params().values().data());
   if (std::string warning = lost_digits(system, state, work); !warning.empty())
     out.warnings.push_back(std::move(warning));
+  require_derivatives(system, state, work);
   if (options.axes_given)
     out.axes = {options.axes_rate, change_of_matrices(system, state, options.axes_rate, work), 0, false};
   else
@@ -219,6 +221,12 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
     if (!lack.empty() && small) {
       dense = true;
       say_dense(lack + " by the sparse one");
+    } else if (pairs.empty()) {
+      throw NumericalError(
+          state.t,
+          fmt::format("{} by the sparse solver, since eigenvalues are too close to each other, and the "
+                      "model has more velocities than the dense solver takes: {}, at most {}",
+                      lack, model.nv, kLargestDense));
     } else if (!lack.empty()) {
       out.warnings.push_back(lack +
                              " by the sparse solver: eigenvalues are too close to each other or zero, and "

@@ -138,8 +138,7 @@ class ModeSearch {
       const bool good = shifts == kShifts || !std::isfinite(slowest) || slowest >= kFar * s_;
       if (!good) s_ = std::max({slowest, kDefective * s_, least});
       if (good || !(s_ < kFar * before) || !matrix_.factorize(s_)) {
-        s_ = before;
-        if (!good && !matrix_.factorize(s_)) complain(0);
+        if (!good) shift_back(before);
         return finished(std::move(found), slowest);
       }
     }
@@ -168,8 +167,11 @@ class ModeSearch {
         throw NumericalError(
             time_, "no motion of the model resists: its stiffness matrix is singular with every shift");
   }
-  void complain(Eigen::Index found) const {
-    throw NumericalError(time_, fmt::format("only {} of {} eigenvalues were found", found, count_));
+  // To a shift that was possible before.
+  void shift_back(double s) {
+    s_ = s;
+    if (!matrix_.factorize(s_))
+      throw NumericalError(time_, fmt::format("the stiffness matrix with the shift {:.3g} is singular", s));
   }
   bool is_zero(const Found& f) const {
     const double speed = std::abs(f.pair.s);
@@ -193,9 +195,7 @@ class ModeSearch {
     VectorXd start = VectorXd::Ones(n_);
     inverse.perform_op(VectorXd(l_.M * start).data(), start.data());
     solver.init(start.data());
-    if (const auto found = solver.compute(Spectra::SortRule::LargestMagn, kIterations, kPrecision);
-        found == 0)
-      complain(found);
+    if (solver.compute(Spectra::SortRule::LargestMagn, kIterations, kPrecision) == 0) return out;
     const VectorXd values = solver.eigenvalues();
     const MatrixXd shapes = solver.eigenvectors();
     for (Eigen::Index i = 0; i < values.size(); ++i) out.push_back(square(values[i], shapes.col(i)));
@@ -230,9 +230,7 @@ class ModeSearch {
     Spectra::GenEigsRealShiftSolver<DeflatedFirstOrder> solver(inverse, wanted, basis, s_);
     solver.init(admissible_start(inverse.inverse).data());
     // With damping in proportion to the stiffness many eigenvalues are close to -1/damping, and cannot be told from each other: the slower ones are found.
-    if (const auto found = solver.compute(Spectra::SortRule::LargestMagn, kIterations, kPrecision);
-        found == 0)
-      complain(found);
+    if (solver.compute(Spectra::SortRule::LargestMagn, kIterations, kPrecision) == 0) return out;
     const VectorXcd eigenvalues = solver.eigenvalues();
     const MatrixXcd shapes = solver.eigenvectors();
     for (Eigen::Index i = 0; i < eigenvalues.size(); ++i)
@@ -246,10 +244,7 @@ class ModeSearch {
     const double before = s_;
     const Eigen::Index size = symmetric_ ? n_ : 2 * n_;
     if (std::isfinite(slowest)) s_ = std::min(s_, 1e-2 * slowest);
-    if (s_ != before && !matrix_.factorize(s_)) {
-      s_ = before;
-      if (!matrix_.factorize(s_)) complain(0);
-    }
+    if (s_ != before && !matrix_.factorize(s_)) shift_back(before);
     const auto T = [&](const MatrixXd& X) -> MatrixXd {
       MatrixXd TX(X.rows(), X.cols());
       const InverseFirstOrder inverse{&matrix_, &l_, s_, w_};
@@ -290,10 +285,7 @@ class ModeSearch {
       out_of = slow.X;
     }
     zeros = static_cast<int>(count) * (symmetric_ ? 2 : 1);
-    if (s_ != before) {
-      s_ = before;
-      if (!matrix_.factorize(s_)) complain(0);
-    }
+    if (s_ != before) shift_back(before);
     return out_of;
   }
 
