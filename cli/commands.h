@@ -87,7 +87,7 @@ struct OperatingPointArguments {
   std::optional<double> step, time;
 
   void add_to(CLI::App& command);
-  State state(const System& system) const;
+  State state(System& system) const;
 };
 
 // --html, --scene, --gltf and --compare: what an analysis shows in 3D.

@@ -38,8 +38,9 @@ void print_matrix(char name, const Eigen::MatrixXd& m) {
 
 int linearize_command(const LinearizeArguments& arguments) {
   if (!arguments.out.empty()) check_state_space_output(arguments.out);
-  const System system = arguments.point.model.load_absolute();
-  const StateSpace space = state_space(system, arguments.point.state(system), arguments.options);
+  System system = arguments.point.model.load_absolute();
+  const State state = arguments.point.state(system);
+  const StateSpace space = state_space(system, state, arguments.options);
   std::vector<std::string> files;
   if (!arguments.out.empty()) files = write_state_space(space, arguments.out);
   for (const std::string& warning : space.warnings) fmt::print(stderr, "warning: {}\n", warning);

@@ -74,7 +74,7 @@ void print(const Modes& m, const Model& model) {
 int modes_command(ModesArguments& arguments) {
   if (!arguments.out.empty()) check_modes_output(arguments.out);
   arguments.scene.check();
-  const System system = arguments.point.model.load_absolute();
+  System system = arguments.point.model.load_absolute();
   if (!arguments.axes.empty()) {
     arguments.options.axes_given = true;
     arguments.options.axes_rate = Vec3(arguments.axes[0], arguments.axes[1], arguments.axes[2]);

@@ -31,7 +31,7 @@ void OperatingPointArguments::add_to(CLI::App& command) {
       ->type_name("T");
 }
 
-State OperatingPointArguments::state(const System& system) const {
+State OperatingPointArguments::state(System& system) const {
   SimulateOptions options = default_options(system.model().description());
   options.initial = initial.value_or(options.initial);
   options.integrator = integrator.value_or(options.integrator);

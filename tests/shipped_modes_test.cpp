@@ -36,8 +36,7 @@ TEST(ShippedModes, AreTheSameOfBothSolvers) {
   int models = 0, by_sparse = 0;
   for (const std::string& name : model_names()) {
     const auto description = std::make_shared<const Description>(read_model(name));
-    const System system =
-        in_absolute_coordinates({Model::compile(description, "r3so3"), Params(description)});
+    System system = in_absolute_coordinates({Model::compile(description, "r3so3"), Params(description)});
     const State state = operating_point(system, "initial", default_options(*description));
     ++models;
     // With given axes both linearise in the same way, whatever the motion.

@@ -56,7 +56,7 @@ class Environment:
     reward:       a function of the simulation after each period.
     terminated:   a function of it that says whether the episode is over; besides, an event of the model with the action "stop" ends it.
     randomize:    a function of a random generator of numpy that gives values of parameters for an episode, {"bodies.pole.mass": 0.2}.
-    options:      of `Model.simulation`: step, integrator, formulation, from_, ...
+    options:      of `Model.simulation`: set, step, integrator, formulation, from_, ...
 
     A step that fails raises NumericalError.
     """
@@ -79,7 +79,7 @@ class Environment:
         **options: Any,
     ) -> None:
         check(period=(period, POSITIVE_SECONDS), duration=(duration, POSITIVE_SECONDS))
-        self._model = compiled(model)
+        self._model = compiled(model, options.pop("set", None))
         self._period, self._duration = float(period), duration
         self._reward, self._terminated, self._randomize, self._options = reward, terminated, randomize, options
         if not isinstance(actions, Mapping) or not actions or not all(_is_range(bounds) for bounds in actions.values()):

@@ -34,7 +34,7 @@ struct FoundModes {
 
 FoundModes find_modes(const ModelPointer& model, const Params& params, const std::string& at,
                       const SimulateOptions& options, const ModesOptions& wanted, bool scene) {
-  const System system = in_absolute_coordinates({model, params});
+  System system = in_absolute_coordinates({model, params});
   const State state = operating_point(system, at, options);
   const Modes found = modes(system, state, wanted);
   FoundModes out{modes_json(found, system.model()),
@@ -102,8 +102,9 @@ void bind_linear(py::module_& m) {
       [](const ModelPointer& model, const Params& params, const std::string& at,
          const SimulateOptions& options, const std::vector<std::string>& inputs,
          const std::vector<std::string>& outputs) {
-        const System system = in_absolute_coordinates({model, params});
-        return state_space(system, operating_point(system, at, options), {inputs, outputs});
+        System system = in_absolute_coordinates({model, params});
+        const State state = operating_point(system, at, options);
+        return state_space(system, state, {inputs, outputs});
       },
       Release());
 

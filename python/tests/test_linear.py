@@ -175,3 +175,38 @@ def test_a_start_gives_what_it_says_and_the_model_the_rest(formulation):
     bob["angular_velocity"] = bob["velocity"] = "consistent"
     spin = {"bodies": {"bob": {"angular_velocity": [0, 0, 3]}}}
     assert ld.run(model, from_=spin, end=1e-3, formulation=formulation)["rate"][0] == pytest.approx(3, abs=1e-12)
+
+
+def test_numbers_that_drive_a_velocity_are_no_inputs():
+    arm = {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "angular_velocity": [0, 0, "w"]}
+    hinge = {"type": "revolute", "between": ["ground", "arm"], "at": [0, 0, 0], "axis": [0, 0, 1]}
+    drives = {
+        "speed": {"type": "prescribed_velocity", "joint": "hinge", "velocity": "w"},
+        "motion": {"type": "prescribed_motion", "joint": "hinge", "motion": "w*sin(t)"},  # at t = 0 its place does not depend on w
+    }
+    for name, drive in drives.items():
+        model = {"liedyn": 1, "parameters": {"w": 2}, "bodies": {"arm": arm}, "joints": {"hinge": hinge, name: drive}, "sensors": {"rate": {"type": "joint_angle_rate", "of": "hinge"}}}
+        with pytest.raises(ld.InputError, match=f"the constraint 'joints.{name}.* depends on 'w', which cannot be an input"):
+            ld.linearize(model, inputs=["w"], outputs="rate")
+
+
+def test_a_matrix_stays_symmetric():
+    stiffness = [[1e4, 0, 0, 0, 0, 0], [0, 1e4, 0, 0, 0, 0], [0, 0, 1e4, 0, 0, 0], [0, 0, 0, 10, 0, 0], [0, 0, 0, 0, 10, 0], [0] * 6]
+    model = {
+        "liedyn": 1,
+        "bodies": {"r": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1]}},
+        "forces": {"b": {"type": "bearing", "between": ["ground", "r"], "at": [0, 0, 0], "stiffness": stiffness}, "f": {"type": "force", "on": "r", "force": [1, 0, 0]}},
+        "sensors": {"p": {"type": "position", "of": "r"}},
+    }
+    one, other = "forces.b.stiffness[0][1]", "forces.b.stiffness[1][0]"
+    with pytest.raises(ld.InputError, match=r"forces.b: stiffness: expected a symmetric matrix, but \[0\]\[1\] and \[1\]\[0\] differ \(hint: set both"):
+        ld.static(model, set={one: 5e3})
+    with pytest.warns(ld.NumericalWarning, match="r turns about"):
+        found = ld.static(model, set={one: 5e3, other: 5e3})["p"]
+    determinant = 1e8 - 25e6
+    np.testing.assert_allclose(found, [1e4 / determinant, -5e3 / determinant, 0], rtol=1e-9, atol=1e-15)
+    sim = ld.Model(model).simulation()
+    with pytest.raises(ld.InputError, match="expected a symmetric matrix"):
+        sim.set(one, 5e3)
+    sim.set({one: 5e3, other: 5e3})
+    assert sim.get(other) == 5e3

@@ -366,9 +366,9 @@ def test_a_relay_switches_a_force():
 def test_checkpoints_of_another_layout_are_refused():
     sim = ld.Model(ball()).simulation()
     checkpoint = sim.save()
-    assert checkpoint.startswith(b"liedyn checkpoint 7\n")
-    with pytest.raises(ld.InputError, match="expected the layout 7, got the layout 1"):
-        sim.restore(checkpoint.replace(b"checkpoint 7", b"checkpoint 1", 1))
+    assert checkpoint.startswith(b"liedyn checkpoint 8\n")
+    with pytest.raises(ld.InputError, match="expected the layout 8, got the layout 1"):
+        sim.restore(checkpoint.replace(b"checkpoint 8", b"checkpoint 1", 1))
 
 
 def test_real_time():
@@ -428,6 +428,14 @@ def test_environment():
         env.step([1, 2])
     with pytest.raises(ld.InputError, match="bounds"):
         ld.Environment(oscillator(), actions={"u": (5, -5)}, period=0.1, reward=lambda sim: 0)
+
+
+def test_an_environment_may_have_parameters_of_its_own():
+    env = ld.Environment(oscillator(), actions={"u": (-1, 1)}, period=0.1, reward=lambda sim: 0, set={"u": 0.25}, randomize=lambda r: {"u": 0.5})
+    env.reset(seed=1)
+    assert env.simulation.get("u") == 0.5
+    env.reset(options={"set": {"u": -0.5}})
+    assert env.simulation.get("u") == -0.5
 
 
 def test_environments_side_by_side_are_the_single_ones():

@@ -10,6 +10,7 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "liedyn/analyses/events.h"
@@ -344,7 +345,13 @@ class ConvergenceStudy {
       finished.notify_one();
     };
     std::vector<std::thread> threads;
-    for (std::size_t i = working; i > 0; --i) threads.emplace_back(work);
+    try {
+      for (std::size_t i = working; i > 0; --i) threads.emplace_back(work);
+    } catch (const std::system_error&) {  // the machine allows no more
+      if (threads.empty()) throw;
+      const std::lock_guard lock(mutex);
+      working -= std::min(runs.size(), static_cast<std::size_t>(options_.jobs)) - threads.size();
+    }
     {
       std::unique_lock lock(mutex);
       while (!finished.wait_for(lock, std::chrono::milliseconds(50), [&] { return working == 0; })) {

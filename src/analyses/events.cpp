@@ -198,15 +198,19 @@ void Events::follow_joint(int joint, bool released) {
 
 bool Events::changes_nothing(int crossing) const {
   const Crossing& c = crossings_[at(crossing)];
-  if (c.stops || c.targets.empty()) return false;
+  if (c.stops) return false;
   const std::vector<Expression>& expressions = system_->model().sensors[at(c.entry)].expressions;
+  bool sets_joints = false;
   for (std::size_t k = 0; k < c.targets.size(); ++k) {
     const Target& target = targets_[at(c.targets[k])];
+    const double value = expressions[1 + k].evaluate<double>(variables_);
+    if (target.of == Target::Of::Parameter && value == system_->params().get(target.index)) continue;
     if (target.of != Target::Of::Joint) return false;
     const bool engaged = std::find(released_.begin(), released_.end(), target.index) == released_.end();
-    if (expressions[1 + k].evaluate<double>(variables_) != (engaged ? 1.0 : 0.0)) return false;
+    if (value != (engaged ? 1.0 : 0.0)) return false;
+    sets_joints = true;
   }
-  return true;
+  return sets_joints;
 }
 
 std::string Events::not_a_number(int crossing, double t) const {
@@ -275,7 +279,9 @@ void Events::look_around(const State& state, Work& work) {
       throw InputError("events." + name(crossings_[at(i)].entry), not_a_number(i, state.t));
     const Sensor& of = sensor(i);
     const double before = sign_[at(i)], now = side(i);
-    if (std::find(happened.begin(), happened.end(), i) != happened.end()) {
+    // What is zero but for round-off since it happened, here or just before.
+    const bool just_happened = !of.is_condition && state.t - last_time_[at(i)] <= kSameTime * step_;
+    if (just_happened || std::find(happened.begin(), happened.end(), i) != happened.end()) {
       unclear.push_back(i);
       continue;
     }
@@ -443,6 +449,15 @@ Events::Occurrence Events::happen(const State& state, Work& work) {
   out.failure = std::exchange(failure_, {});
   if (!out.failure.empty()) return out;
   happened_ = std::exchange(found_, {});
+  // The end of the step was corrected to the zero of one of them: what is zero at nearly the same time may have passed it by now. Conditions begin to hold when
+  // look_around() sees it.
+  sense(state, work);
+  for (int i = 0; i < static_cast<int>(crossings_.size()); ++i)
+    if (!sensor(i).is_condition && std::find(happened_.begin(), happened_.end(), i) == happened_.end() &&
+        state.t - last_time_[at(i)] > kSoon * step_ && counts(i, sign_[at(i)], side(i))) {
+      deciding_[at(i)] = -1;
+      happened_.push_back(i);
+    }
   for (const int i : happened_) {
     const double pause = state.t - last_time_[at(i)];
     if (pause <= kSoon * step_ && !crossings_[at(i)].stops)

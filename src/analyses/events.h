@@ -118,7 +118,8 @@ class Events {
   // Of crossings: the sign of each expression since the last step, 0 as long as it is not known, and when it last was an event.
   std::vector<double> sign_, last_time_;
   std::vector<int> released_;  // joints
-  // It only sets joints, which are so already: what an engaged joint keeps at zero crosses it by round-off in every other step. With the variables of the last sense().
+  // It only sets joints, and numbers besides, which are so already: what an engaged joint keeps at zero crosses it by round-off in every other step. With the variables of the last
+  // sense().
   bool changes_nothing(int crossing) const;
   // Of the crossing that was found last: of conditions the comparison that decided, -1: none; the slope of what is zero there, 0: it jumps; and what was left of it.
   std::vector<int> deciding_;

@@ -190,6 +190,167 @@ TEST(Events, PiecesAndCheckpointsAreTheRunBitByBit) {
   }
 }
 
+// The work of a constant force on a mass of 1 kg is t^2/2: located within a step, also in the last one.
+TEST(Events, OfWorkHappenWhereItIsDone) {
+  ModelBuilder builder({0, 0, 0});
+  builder.body("mass", "point").set("mass", {1});
+  builder.force("push", "force").set("on", "mass").set("force", {1, 0, 0});
+  builder.sensor("done", "work").set("of", "push");
+  builder.sensor("plain", "event").set("when", "done - 0.125");
+  builder.sensor("held", "event").set("when", "done > 0.5").set("action", "stop");
+  const System system = make_system(builder.finish());
+  for (const std::string integrator : {"generalized-alpha", "lms2", "esdirk3-5", "rk44",
+                                       "dopri5,adaptive=true", "generalized-alpha,adaptive=true"})
+    for (const double end : {5.0, 1.01}) {
+      Simulation simulation = started(system, integrator, 0.03, end);
+      simulation.advance_to(end);
+      const std::vector<Occurrence> found = simulation.events();
+      ASSERT_EQ(found.size(), 2U) << integrator;
+      expect_at_most(std::abs(found[0].t - 0.5), 1e-9, integrator + ": time of an expression of work");
+      expect_at_most(std::abs(found[1].t - 1), 1e-9, integrator + ": time of a condition on work");
+      EXPECT_NEAR(simulation.sensor("done")[0], 0.5, 1e-9) << integrator;
+    }
+}
+
+// A step that would pass through a contact is not taken: what it has seen is not remembered. The ball never comes below 0.15 m.
+TEST(Events, AreNotThoseOfStepsThatAreNotTaken) {
+  ModelBuilder builder({0, 0, 0});
+  builder.body("ball", "rigid").set("mass", {1}).set("inertia", {0.01, 0.01, 0.01});
+  builder.set("position", {0, 0, 2.5}).set("velocity", {0, 0, -2});
+  builder.force("hit", "contact_sphere_sphere").set("between", "ground", "ball");
+  builder.set("points", {0, 0, 0, 0, 0, 2.5}).set("first_radius", {0.1}).set("second_radius", {0.1});
+  builder.set("stiffness", {1e7});
+  builder.sensor("place", "position").set("of", "ball");
+  builder.sensor("speed", "velocity").set("of", "ball");
+  builder.sensor("up", "event").set("when", "place[2]").set("direction", "rising");
+  builder.sensor("apex", "event").set("when", "speed[2]").set("direction", "falling");
+  const System system = make_system(builder.finish());
+  for (const std::string integrator : {"generalized-alpha", "dopri5", "esdirk3-5", "lms2"}) {
+    Simulation simulation = started(system, integrator + ",adaptive=true", 1e-2, 5);
+    simulation.advance_to(5);
+    EXPECT_TRUE(simulation.events().empty()) << integrator << ": '" << simulation.events().front().name
+                                             << "' at " << simulation.events().front().t;
+    EXPECT_GT(simulation.sensor("speed")[2], 1.9) << integrator;
+  }
+}
+
+// Just before a time that has to be met something happens. What a method made of the step between would be round-off, divided by its length or its square, and the next steps
+// would inherit it. Nothing changes at the event: errors are those of the run without it, of its first steps (some methods start anew) and beside the event.
+TEST(Events, ShortlyBeforeAnotherTimeSpoilNothing) {
+  const auto pendulum_with = [](double before) {
+    ModelBuilder builder({0, 0, -kGravity});
+    builder.parameter("u", 0);
+    builder.body("bob", "point").set("mass", {1}).set("position", {1, 0, 0}).set("velocity", {0, 1, -2});
+    builder.joint("pivot", "distance").set("between", "ground", "bob").set("points", {0, 0, 0, 1, 0, 0});
+    builder.force("f", "force").set("on", "bob").set("force", {"u", 0, 0});
+    builder.sensor("place", "position").set("of", "bob");
+    builder.sensor("reaction", "reaction_force").set("of", "pivot");
+    if (before > 0)
+      builder.sensor("event", "event")
+          .set("when", fmt::format("t - {:.17g}", 0.5 - before))
+          .set("set", "u = 0");
+    return make_system(builder.finish());
+  };
+  const auto values_at = [](Simulation& simulation, double t) {
+    simulation.advance_to(t);
+    std::vector<double> out = simulation.sensor("place");
+    for (const double x : simulation.sensor("reaction")) out.push_back(x / kGravity);
+    return out;
+  };
+  const System plain = pendulum_with(0);
+  constexpr double kTimes[] = {1e-3,  2e-3,  3e-3,  5e-3, 0.01, 0.02, 0.5, 0.501,
+                               0.502, 0.503, 0.505, 0.51, 0.52, 0.55, 0.6};
+  std::vector<std::vector<double>> exact;
+  Simulation reference = started(plain, "rk67", 5e-4, 0.6);
+  for (const double t : kTimes) exact.push_back(values_at(reference, t));
+  const auto error_of = [&](const System& system, const std::string& integrator) {
+    Simulation simulation = started(system, integrator, 1e-3, 0.6);
+    double worst = 0;
+    for (std::size_t k = 0; k < std::size(kTimes); ++k) {
+      const std::vector<double> found = values_at(simulation, kTimes[k]);
+      for (std::size_t i = 0; i < found.size(); ++i)
+        worst = std::max(worst, std::abs(found[i] - exact[k][i]));
+    }
+    return worst;
+  };
+  for (const ListedIntegrator& listed : integrators())
+    for (const bool adaptive : {false, true}) {
+      const bool has = std::any_of(listed.options.begin(), listed.options.end(),
+                                   [](const auto& option) { return option.name == "adaptive"; });
+      if (adaptive && !has) continue;
+      const std::string integrator = listed.name + (adaptive ? ",adaptive=true" : "");
+      const double own = error_of(plain, integrator);
+      double worst = 0;
+      for (const double before : {1e-6, 1e-9, 1e-12})
+        worst = std::max(worst, error_of(pendulum_with(before), integrator));
+      expect_at_most(worst, std::max(2 * own, 1e-6), integrator + ": places [m] and reactions [m g]");
+    }
+}
+
+// What the last event changes is seen in the last row, whatever rows there are.
+TEST(Events, AtTheEndOfARunAreSeenInItsLastRow) {
+  ModelBuilder builder({0, 0, -kGravity});
+  builder.body("ball", "point").set("mass", {1}).set("position", {0, 0, 1});
+  builder.sensor("place", "position").set("of", "ball");
+  builder.sensor("speed", "velocity").set("of", "ball");
+  builder.sensor("hit", "event").set("when", "place[2]").set("set", "sensors.speed[2] = -0.8*speed[2]");
+  builder.set("action", "stop");
+  const System system = make_system(builder.finish());
+  for (const std::string integrator : {"generalized-alpha", "rk44", "dopri5,adaptive=true"})
+    for (const long every : {0L, 1L, 7L}) {
+      SimulateOptions options;
+      options.integrator = integrator;
+      options.end = 2;
+      options.step = 1e-2;
+      options.output_every = every;
+      const Trajectory t = simulate(system, options).trajectory;
+      EXPECT_NEAR(t.at(t.rows() - 1, "speed")[2], 0.8 * std::sqrt(2 * kGravity), 1e-8)
+          << integrator << ", rows " << every;
+    }
+}
+
+// At the bottom of its way a pendulum has x = 0 and stops to fall: both happen there, although they are zero at slightly different times between two steps.
+TEST(Events, ThatCoincideAllHappen) {
+  ModelBuilder builder({0, 0, -kGravity});
+  builder.parameter("a", 0).parameter("b", 0);
+  builder.body("rod", "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.01}).set("position", {1, 0, 0});
+  builder.joint("pivot", "revolute")
+      .set("between", "ground", "rod")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 1, 0});
+  builder.sensor("place", "position").set("of", "rod");
+  builder.sensor("speed", "velocity").set("of", "rod");
+  builder.sensor("one", "event").set("when", "place[0]").set("set", "a = a + 1");
+  builder.sensor("two", "event").set("when", "speed[2]").set("direction", "rising").set("set", "b = b + 1");
+  const System system = make_system(builder.finish());
+  // Velocities that do not satisfy the constraints (index 3) have no sharp zero at the bottom.
+  for (const std::string integrator : {"generalized-alpha,index=stabilized", "rk44", "dopri5"})
+    for (const double h : {0.1, 0.05, 0.03, 0.02, 0.01, 0.007, 0.005}) {
+      Simulation simulation = started(system, integrator, h, 20);
+      simulation.advance_to(20);
+      EXPECT_GE(simulation.input("a"), 15) << integrator << ", step " << h;
+      EXPECT_EQ(simulation.input("a"), simulation.input("b")) << integrator << ", step " << h;
+    }
+}
+
+// The times of samples are counted from the start.
+TEST(Events, OfSamplesKeepTheirTimes) {
+  ModelBuilder builder({0, 0, 0});
+  builder.parameter("u", 0).parameter("period", 0.01);
+  builder.body("mass", "point").set("mass", {1}).set("position", {1, 0, 0});
+  builder.sensor("place", "position").set("of", "mass");
+  builder.sensor("law", "sample").set("value", "-place[0]").set("into", "u").set("every", {"period"});
+  builder.force("push", "force").set("on", "mass").set("force", {"u", 0, 0});
+  Simulation simulation = started(make_system(builder.finish()), "rk44", 1e-3);
+  simulation.advance_to(0.1);
+  for (const char* path : {"period", "sensors.law.every", "sensors.law.delay"}) try {
+      simulation.set_input(path, 0.05);
+      ADD_FAILURE() << path;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("got one that the times of the sample 'law' depend on"));
+    }
+}
+
 TEST(Events, ThatHaveNoEndAreRefusedWithTheirName) {
   for (const std::string method : {"generalized-alpha", "rk44"}) {
     Simulation simulation = started(ball(0.5), method, 0.01);

@@ -11,7 +11,7 @@
 
 namespace liedyn {
 
-State operating_point(const System& system, const std::string& at, SimulateOptions options) {
+State operating_point(System& system, const std::string& at, SimulateOptions options) {
   Work work(system, options.solver);
   const auto start = [&] { return initial_state(system, options, work); };
   if (at == "initial") return start();
@@ -34,10 +34,27 @@ State operating_point(const System& system, const std::string& at, SimulateOptio
     if (time == options.start) return start();
     options.end = time;
   }
-  options.output_every = 0;
-  Result result = simulate(system, options);
-  if (!result.summary.completed) throw NumericalError(result.summary.end, result.summary.failure);
-  return std::move(result.state);
+  Simulation simulation(system, options, Simulation::End::Fixed);
+  const auto goes_on = [&](const State& state, long) {
+    return !options.progress || options.progress((state.t - options.start) / (options.end - options.start));
+  };
+  const bool reached = simulation.run_to(options.end, goes_on);
+  if (!simulation.stopped_by().empty()) {
+    if (at != "end")
+      throw NumericalError(simulation.time(),
+                           fmt::format("the event '{}' has ended the run at t = {:.9g}, before {}",
+                                       simulation.stopped_by(), simulation.time(), at));
+  } else if (!reached) {
+    throw NumericalError(simulation.time(), simulation.report().failure);
+  }
+  if (const std::vector<std::string> released = simulation.released_joints(); !released.empty())
+    throw InputError(
+        "at",
+        fmt::format("expected a state with all joints, but an event has released '{}' by t = {:.9g}",
+                    released.front(), simulation.time()),
+        "look at a time before the event, or at a model without this joint");
+  system.set_params(simulation.system().params());
+  return simulation.state();
 }
 
 }  // namespace liedyn

@@ -8,7 +8,8 @@
 namespace liedyn {
 
 // `at`: "initial", "static" (the equilibrium that find_equilibrium finds from the start), "end", or a time of the simulation that the options
-// describe. Throws InputError if it is none of these, NumericalError if there is no such state.
-State operating_point(const System& system, const std::string& at, SimulateOptions options);
+// describe. Parameters of the system become what events have made of them until then. Throws InputError if it is none of these, or if events have released joints, NumericalError if
+// there is no such state.
+State operating_point(System& system, const std::string& at, SimulateOptions options);
 
 }  // namespace liedyn

@@ -59,6 +59,14 @@ void Recorder::sense(const State& state) {
   if (recorded_) recorded_(*system_, state);
 }
 
+bool Recorder::shows_change(const State& state) {
+  const Trajectory& out = result_->trajectory;
+  std::vector<double> now(static_cast<std::size_t>(system_->model().sensor_values));
+  system_->sense(state, *work_, variables_, now.data());
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  return !std::equal(now.begin(), now.end(), out.data.end() - out.columns + 1, same);
+}
+
 void Recorder::add_channel(const std::string& name, const std::string& unit, int components) {
   Trajectory& out = result_->trajectory;
   out.channels.push_back({name, unit, out.columns, components});

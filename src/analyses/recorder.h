@@ -27,6 +27,8 @@ class Recorder {
   // The sensors, and the residuals as they were watched last: a state between two steps has those of interpolation.
   void sense(const State& state);
   double last_time() const { return last_time_; }
+  // Whether sensors show another thing than in the last row.
+  bool shows_change(const State& state);
   // What the rows after this say about the steps.
   RunStatistics& statistics() { return statistics_; }
   // The maxima so far; with what was recorded they are all that a run that goes on needs.

@@ -307,6 +307,26 @@ TEST(ReleasedJoints, ARopeThatIsHeldBecomesTautNoMore) {
   }
 }
 
+// The same where the event sets a length besides, as a rope that is slack at the start needs: the stone swings after it is taut.
+TEST(ReleasedJoints, ARopeThatSwingsBecomesTautOnce) {
+  ModelBuilder builder({0, 0, -kGravity});
+  builder.body("ball", "point").set("mass", {2}).set("position", {0, 0, -0.5}).set("velocity", {1, 0, 0});
+  builder.joint("rope", "distance").set("between", "ground", "ball").set("length", {0.5});
+  builder.set("points", {0, 0, 0, 0, 0, -0.5});
+  builder.sensor("place", "position").set("of", "ball");
+  builder.sensor("slack", "sample").set("value", "0").set("into", "joints.rope").set("every", {1000});
+  builder.sensor("taut", "event").set("when", "sqrt(place[0]^2 + place[2]^2) > 1");
+  builder.set("set", "joints.rope.length = 1; joints.rope = 1");
+  const System system = make_system(builder.finish());
+  for (const ListedIntegrator& listed : integrators()) {
+    Simulation simulation = run_of(system, listed.name, 5e-3);
+    simulation.advance_to(3);
+    EXPECT_EQ(simulation.events().size(), 1U) << listed.name;
+    EXPECT_NEAR(std::hypot(simulation.sensor("place")[0], simulation.sensor("place")[2]), 1, 1e-6)
+        << listed.name;
+  }
+}
+
 // A run in pieces, saved and restored with a joint released, has the bits of one run.
 TEST(ReleasedJoints, CheckpointsHoldWhichAreReleased) {
   const System system = make_system(latched_rod(), "r3so3");

@@ -224,7 +224,9 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   } while (pauses && report.interrupted && !stopped());
   if (output.companion != nullptr) output.companion->end(simulation);
   const State& state = simulation.state();
-  if (recorder->last_time() != state.t) {  // the end, or where it failed
+  // The end, or where it failed; once more if an event there has changed what is seen.
+  if (recorder->last_time() != state.t ||
+      (simulation.changed_at() == state.t && recorder->shows_change(state))) {
     note_figures(report.steps);
     recorder->record(state);
   }

@@ -18,6 +18,7 @@
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/events.h"
 #include "liedyn/model/states/signal_batch.h"
 #include "liedyn/system/model_hash.h"
 #include "liedyn/system/released_joints.h"
@@ -42,7 +43,7 @@ System in_chosen_formulation(System system, const SimulateOptions& options) {
 }
 
 constexpr std::string_view kAnyMagic = "liedyn checkpoint ";
-constexpr int kLayout = 7;
+constexpr int kLayout = 8;
 std::string magic() { return fmt::format("{}{}\n", kAnyMagic, kLayout); }
 
 // Initial values of bodies, beams, flexible bodies, states, and of the states of forces.
@@ -55,6 +56,23 @@ bool is_initial_value(const NumberPlace& place) {
        {"position", "orientation", "velocity", "angular_velocity", "angular_velocity_inertial", "initial"})
     if (name == initial) return true;
   return false;
+}
+
+// `every`, `delay` and `first` of a sample, whose times are counted from the start.
+void refuse_sample_time(const Params& params, int index) {
+  const auto refuse_if_time = [&](int number) {
+    const NumberPlace place = locate_number(params.description(), number);
+    if (place.entry == nullptr || place.section != Section::Sensors || !is_sample(*place.entry->kind)) return;
+    throw InputError(params.path(index),
+                     fmt::format("expected a number that may change during a run, got one that the times of "
+                                 "the sample '{}' depend on",
+                                 place.entry->name),
+                     "set it before the simulation starts");
+  };
+  refuse_if_time(index);
+  for (const std::vector<Params::Bound>* list : {&params.bound(), &params.timed()})
+    for (const Params::Bound& bound : *list)
+      if (bound.expression.uses(index)) refuse_if_time(bound.number);
 }
 
 void refuse_initial_value(const Model& model, const Params& params, int index) {
@@ -217,6 +235,7 @@ struct Simulation::Parts {
   EventOutput event_output;
   std::unique_ptr<Events> events;
   std::string stopped_by;  // the event that ended the last advance
+  double changed_at = std::numeric_limits<double>::quiet_NaN();
   std::unique_ptr<Driver> driver;
   std::unique_ptr<Work> plain;  // of accelerations that follow inputs
   std::map<int, double> inputs;
@@ -290,6 +309,7 @@ std::vector<std::string> Simulation::released_joints() const {
       out.push_back(name);
   return out;
 }
+double Simulation::changed_at() const { return parts_->changed_at; }
 bool Simulation::formulation_chosen() const { return parts_->chosen; }
 
 std::vector<std::string> Simulation::warnings() const {
@@ -443,6 +463,7 @@ bool Simulation::Parts::run_with_events(double t, const Observer& observer) {
 }
 
 void Simulation::Parts::apply(const std::vector<Events::Change>& changes) {
+  if (!changes.empty()) changed_at = state.t;
   bool jumps = false;
   for (const Events::Change& change : changes) {
     const Events::Target& target = events->targets()[static_cast<std::size_t>(change.target)];
@@ -536,6 +557,7 @@ void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& gi
   Params params = before;
   for (const auto& [index, value] : given) {
     refuse_initial_value(system.model(), before, index);
+    refuse_sample_time(before, index);
     params.set(index, value);
   }
   const auto remember = [&] {
@@ -549,11 +571,13 @@ void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& gi
     return;
   }
   const Model& model = system.model();
-  // Numbers of a body must make sense together, as at the start: those of an inertia, say.
+  // Numbers of a body or a matrix must make sense together, as at the start: those of an inertia, say.
   for (std::size_t i = 0; i < params.values().size(); ++i) {
     if (params.values()[i] == before.values()[i]) continue;
     const NumberPlace place = locate_number(model.description(), static_cast<int>(i));
-    if (place.entry == nullptr || place.section != Section::Bodies) continue;
+    if (place.entry == nullptr ||
+        (place.section != Section::Bodies && place.kind_field()->type != FieldType::Matrix6))
+      continue;
     const std::vector<Diagnostic> mistakes = check_numbers(model, params.values().data());
     if (mistakes.empty()) break;
     throw InputError(path, fmt::format("{} at t = {:.9g}", mistakes.front().message, state.t),

@@ -59,6 +59,8 @@ class Simulation {
   const std::string& stopped_by() const;
   // The zero crossings so far, the first 100000 of them.
   std::vector<Occurrence> events() const;
+  // When events or samples have last set something; not a number: never.
+  double changed_at() const;
   // The joints that events have released.
   std::vector<std::string> released_joints() const;
   // As many steps as this, one after the other; one that ends at an event counts. Throws NumericalError.

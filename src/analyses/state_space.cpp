@@ -18,6 +18,7 @@
 #include "liedyn/model/forces/signal_force.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/model/sensors/work.h"
+#include "liedyn/system/matrix_parts.h"
 #include "liedyn/system/node_components.h"
 #include "liedyn/system/redundancy.h"
 
@@ -228,6 +229,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
         fmt::format("left out {}: work is the integral of a power over a run, and no output of a linear "
                     "system at a state",
                     fmt::join(left_out, ", ")));
+  require_derivatives(system, state, work);
   out.axes = steady_axes(system, state, work);
   const bool steady = as_if_steady(out.axes);
   if (!steady)
@@ -262,25 +264,35 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
     out.inputs.push_back(input.path);
     out.input_values.push_back(input.value);
     const double h = kStep * std::max(1.0, std::abs(input.value));
-    std::vector<double> phi;
+    // Of positions, velocities and accelerations, which may follow a number that Phi does not show: the speed of a drive.
+    const auto rows_of = [](const Work& w) {
+      std::vector<double> rows = w.phi;
+      rows.insert(rows.end(), w.rate.begin(), w.rate.end());
+      rows.insert(rows.end(), w.acceleration.begin(), w.acceleration.end());
+      return rows;
+    };
+    std::vector<std::vector<double>> moved;
     const auto residual_at = [&](double step) -> VectorXd {
       Params params = system.params();
       params.set(input.number, input.value + step);
       const System other(system.shared_model(), params);
       Work other_work(other, "klu");
-      other.residual(state, other_work, {});
-      phi.insert(phi.end(), other_work.phi.begin(), other_work.phi.end());
+      other.residual(state, other_work, {true, true, true});
+      moved.push_back(rows_of(other_work));
       return Eigen::Map<const VectorXd>(other_work.r.data(), nv);
     };
     load.col(k) =
         derivative([&](double a, double b) -> VectorXd { return residual_at(a) - residual_at(b); }, h);
-    system.residual(state, work, {});
-    for (std::size_t i = 0; i < phi.size(); ++i)
-      if (std::abs(phi[i] - work.phi[i % work.phi.size()]) > 1e-3 * h)
-        throw InputError("inputs",
-                         fmt::format("the constraint '{}' depends on '{}', which cannot be an input",
-                                     model.row_name(static_cast<int>(i % work.phi.size())), input.path),
-                         "inputs are loads, or other numbers of forces");
+    system.residual(state, work, {true, true, true});
+    constexpr double kSeen = 1e-3, kRoundOff = 1e-12;
+    const std::vector<double> here = rows_of(work);
+    for (const std::vector<double>& there : moved)
+      for (std::size_t i = 0; i < here.size(); ++i)
+        if (std::abs(there[i] - here[i]) > kSeen * h + kRoundOff * std::abs(here[i]))
+          throw InputError("inputs",
+                           fmt::format("the constraint '{}' depends on '{}', which cannot be an input",
+                                       model.row_name(static_cast<int>(i % work.phi.size())), input.path),
+                           "inputs are loads, or other numbers of forces");
   }
   const MatrixXd projected_load = l.Q.transpose() * load;
 

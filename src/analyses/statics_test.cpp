@@ -603,7 +603,7 @@ TEST(Statics, AChainHangsBetweenTwoSupports) {
 }
 
 TEST(OperatingPoint, IsWhatItsNameSays) {
-  const System system = make_system(pendulum(1.0));
+  System system = make_system(pendulum(1.0));
   SimulateOptions options = default_options(system.model().description());
   options.end = 0.4;
   EXPECT_EQ(operating_point(system, "initial", options).t, 0);
@@ -615,6 +615,39 @@ TEST(OperatingPoint, IsWhatItsNameSays) {
   EXPECT_EQ(at_time.q, simulate(system, options).state.q);
   EXPECT_THROW(operating_point(system, "soon", options), InputError);
   EXPECT_THROW(operating_point(system, "-1", options), InputError);
+}
+
+// What events have set until then counts; where they have released a joint there is no linear analysis.
+TEST(OperatingPoint, HasTheParametersThatEventsHaveSet) {
+  const auto model = [](const std::string& set) {
+    ModelBuilder builder({0, 0, 0});
+    builder.parameter("k", 100);
+    builder.body("mass", "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+    builder.joint("rail", "prismatic")
+        .set("between", "ground", "mass")
+        .set("at", {0, 0, 0})
+        .set("axis", {1, 0, 0});
+    builder.force("spring", "joint_spring").set("joint", "rail").set("stiffness", {"k"});
+    builder.sensor("stiffer", "event").set("when", "t - 0.5").set("set", set);
+    return make_system(builder.finish());
+  };
+  SimulateOptions options;
+  options.end = 1;
+  options.step = 0.01;
+  System system = model("k = 400");
+  const State before = operating_point(system, "0.4", options);
+  expect_at_most(std::abs(modes(system, before, {}).modes.front().eigenvalue.imag() - 10), 1e-9,
+                 "before [rad/s]");
+  const State after = operating_point(system, "end", options);
+  expect_at_most(std::abs(modes(system, after, {}).modes.front().eigenvalue.imag() - 20), 1e-9,
+                 "after [rad/s]");
+  System released = model("joints.rail = 0");
+  try {
+    operating_point(released, "end", options);
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("an event has released 'rail' by t = 1"));
+  }
 }
 
 TEST(Statics, AnEquilibriumIsAStart) {

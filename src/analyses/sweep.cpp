@@ -10,6 +10,7 @@
 #include <limits>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -171,7 +172,7 @@ void CaseRunner::simulate_case(const SweepVariant& variant, const System& given,
     if (timed_out) out.statistics = {};
     return;
   }
-  if (last != simulation.time()) record(simulation.state());
+  if (last != simulation.time() || simulation.changed_at() == last) record(simulation.state());
   out.outputs = reducer.finish();
   out.status = CaseStatus::Completed;
   std::vector<std::string> warnings = simulation.warnings();
@@ -180,7 +181,13 @@ void CaseRunner::simulate_case(const SweepVariant& variant, const System& given,
   out.message = fmt::format("{}", fmt::join(warnings, "; "));
   if (!plan_->keep || std::find(plan_->kept.begin(), plan_->kept.end(), out.index) == plan_->kept.end())
     return;
-  const Result result = simulate(given, options);
+  SimulateOptions again = options;
+  again.progress = [&](double) { return !(stop && stop()); };
+  const Result result = simulate(given, again);
+  if (result.summary.interrupted) {
+    out.status = CaseStatus::Missing;
+    return;
+  }
   try {
     plan_->keep(out.index, result);
   } catch (...) {  // no failure of this case
@@ -239,12 +246,18 @@ void run_cases(const SweepPlan& plan, const std::vector<std::uint64_t>& cases, i
       const std::lock_guard lock(mutex);
       ++running;
     }
-    others.emplace_back([&] {
-      work(false);
+    try {
+      others.emplace_back([&] {
+        work(false);
+        const std::lock_guard lock(mutex);
+        --running;
+        ended.notify_one();
+      });
+    } catch (const std::system_error&) {  // the machine allows no more: these do it
       const std::lock_guard lock(mutex);
       --running;
-      ended.notify_one();
-    });
+      break;
+    }
   }
   // The caller's thread asks `stop`, which may be a function of one thread only: also when it has nothing else to do.
   work(true);

@@ -367,7 +367,7 @@ TEST(Work, OfAForceThatJumps) {
 
 // It is no function of the state.
 TEST(Work, HasNoDerivatives) {
-  const System system = make_system(sprung_mass(40, 0.7));
+  System system = make_system(sprung_mass(40, 0.7));
   SensitivityOptions options;
   options.simulation.end = 0.1;
   options.simulation.step = 1e-2;

@@ -131,7 +131,33 @@ class Driver::Meter {
   Clock::time_point before_ = Clock::now();
 };
 
+// Beside an event, where a run ends, or as the caller wants it once; who takes many such steps has the method.
+bool Driver::is_short(double h) const {
+  constexpr double kShort = 1e-3;
+  return integrator_.divides_by_step() &&
+         h < kShort * (integrator_.control().adaptive ? step_ : std::max(grid_.step, last_step_));
+}
+
+// By Taylor's expansion, with an error of third order in a length that is at most a thousandth of a step. What a method would make of it are errors of round-off, divided by this
+// length or its square.
+//
+//   v = v_n + h (vdot_n + vdot)/2,   q = q_n exp(h v_n + h^2 (2 vdot_n + vdot)/6)
+bool Driver::take_short_step(double h) {
+  Work plain(system_);
+  std::vector<double> theta;
+  if (!shifted_state(system_, state_, h, next_, theta, plain)) return false;
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    theta[i] = h * state_.v[i] + h * h / 6 * (2 * state_.vdot[i] + next_.vdot[i]);
+    next_.v[i] = state_.v[i] + h / 2 * (state_.vdot[i] + next_.vdot[i]);
+  }
+  next_.q = state_.q;
+  for (const Node& node : system_.model().nodes)
+    increment_position(node.type, theta.data() + node.v, next_.q.data() + node.q);
+  return solve_accelerations(system_, next_, plain);
+}
+
 Attempt Driver::attempt(double h, bool careful) {
+  if (is_short(h) && take_short_step(h)) return {};
   const Meter meter(report_);
   next_.angles = state_.angles;
   return attempt_step(integrator_, system_, state_, h, next_, work_, work_, careful,
@@ -141,22 +167,25 @@ Attempt Driver::attempt(double h, bool careful) {
                       });
 }
 
-Attempt Driver::attempt_until(double& end, double h, bool careful) {
+Attempt Driver::attempt_until(double& end, double h, bool careful, bool may_throw) {
   // What looks at the steps converges like Newton's method; it must not go on for ever.
   constexpr int kMostTries = 12;
   stopped_ = false;
   Attempt out = attempt(h, careful);
-  if (!options_.look) return out;
+  // What looks at a step remembers what it has seen: not at one that is not taken.
+  thrown_ = may_throw && out.converged() && out.error <= 1 && !contacts_->empty() &&
+            contacts_->throws_apart(state_, next_, h, work_);
+  if (!options_.look || thrown_) return out;
+  if (!work_sums_->empty()) begin_angles_ = state_.angles;
   const StateBetween between = [this](double t) -> const State& {
-    between_.angles = next_.angles;
-    between_.redundant = next_.redundant;
-    integrator_.interpolate(system_, state_, next_, (t - state_.t) / (next_.t - state_.t), between_, work_);
-    between_.t = t;
+    interpolate(state_, next_, t, between_);
+    add_work(state_, next_, t, between_.angles);
     return between_;
   };
   for (int i = 0; i < kMostTries && out.converged() && out.error <= 1; ++i) {
     next_.t = end;
     system_.follow_angles(next_, work_);
+    add_work(state_, next_, end, next_.angles);
     const StepEnd wanted = options_.look(state_, next_, between);
     stopped_ = wanted.stop;
     if (wanted.t == end || wanted.t <= state_.t) {
@@ -220,7 +249,16 @@ bool Driver::watch(double h, const Attempt& attempt) {
 bool Driver::accept(double t, double h, const Attempt& attempt, const Observer& observer) {
   next_.t = t;
   system_.follow_angles(next_, work_);
+  const bool was_short = is_short(next_.t - state_.t);
+  last_step_ = next_.t - state_.t;
   std::swap(state_, next_);
+  if (was_short && !integrator_.follow_short_step(next_.vdot, state_, work_)) {
+    // Velocities have errors of the steps before, with which no method starts.
+    Work plain(system_);
+    project_velocities(system_, state_, nullptr, plain);
+    solve_accelerations(system_, state_, plain);
+    restarts_ = true;
+  }
   ++report_.steps;
   if (has_angles_) watch_angles(h);
   if (!watch(h, attempt)) {
@@ -233,7 +271,7 @@ bool Driver::accept(double t, double h, const Attempt& attempt, const Observer& 
   // What sensors show belongs to the output: it is not counted among the steps.
   if (!work_sums_->empty()) {
     begin_angles_ = next_.angles;
-    add_work(state_.t, state_.angles);
+    add_work(next_, state_, state_.t, state_.angles);
   }
   const bool go_on = !observer || observer(state_, report_.steps);
   if (options_.output) give_output();
@@ -247,20 +285,20 @@ void Driver::interrupt() {
   report_.failure = fmt::format("t = {:.9g}: interrupted", state_.t);
 }
 
-void Driver::interpolate(double t, State& out) {
-  out.angles = state_.angles;
-  out.redundant = state_.redundant;
-  integrator_.interpolate(system_, next_, state_, (t - next_.t) / (state_.t - next_.t), out, work_);
+void Driver::interpolate(const State& from, const State& to, double t, State& out) {
+  out.angles = to.angles;
+  out.redundant = to.redundant;
+  integrator_.interpolate(system_, from, to, (t - from.t) / (to.t - from.t), out, work_);
   out.t = t;
-  watch_->shorten(out);
 }
 
-void Driver::add_work(double t, std::vector<double>& angles) {
+void Driver::add_work(const State& from, const State& to, double t, std::vector<double>& angles) {
   if (work_sums_->empty()) return;
   work_sums_->set(
-      begin_angles_, next_.t, t,
-      [this](double now) -> const State& {
-        interpolate(now, work_point_);
+      begin_angles_, from.t, t,
+      [&](double now) -> const State& {
+        interpolate(from, to, now, work_point_);
+        watch_->shorten(work_point_);
         return work_point_;
       },
       work_, angles);
@@ -284,9 +322,10 @@ void Driver::give_output() {
       options_.output(state_);
       return;
     }
-    interpolate(t, between_);
+    interpolate(next_, state_, t, between_);
+    watch_->shorten(between_);
     system_.continue_sensors(next_.angles, between_, work_);
-    add_work(t, between_.angles);
+    add_work(next_, state_, t, between_.angles);
     options_.output(between_);
   }
   system_.continue_sensors(next_.angles, state_, work_);
@@ -307,22 +346,14 @@ long Driver::plan(double t) {
   return count;
 }
 
-// After an event between two times of the grid the next step leads back to it. A very short one would leave errors, divided by its length, in the accelerations: it
-// becomes part of the step after it.
-double Driver::next_equal_step(long last) {
-  constexpr double kShort = 1e-3;
-  if (!off_grid_) return grid_.step;
-  if (grid_.at(grid_.taken + 1) - state_.t < kShort * grid_.step && grid_.taken + 1 < last) ++grid_.taken;
-  return grid_.at(grid_.taken + 1) - state_.t;
-}
-
+// After an event between two times of the grid the next of equal steps leads back to it.
 double Driver::next_step() const {
   if (integrator_.control().adaptive) return started_ ? step_ : options_.step;
   return off_grid_ ? next_grid_time() - state_.t : grid_.step;
 }
 
 void Driver::restart_method(double h) {
-  if (!restarts_) return;
+  if (!restarts_ || is_short(h)) return;
   restarts_ = false;
   integrator_.start(state_, h, work_);
   next_ = state_;
@@ -353,7 +384,7 @@ bool Driver::equal_steps(double t, const Observer& observer) {
   const bool to_end = !options_.open && t == options_.end;
   if (!ranges_) ranges_.emplace(system_);
   while (grid_.taken < last) {
-    const double now = next_equal_step(last);
+    const double now = next_step();
     if (const auto violation = ranges_->at(state_.t + now)) {
       fail(ranges_->between(state_.t, state_.t + now).value_or(*violation));
       return false;
@@ -362,7 +393,7 @@ bool Driver::equal_steps(double t, const Observer& observer) {
     // Times are multiples of h, not sums of it.
     const double grid_end = to_end && grid_.taken + 1 == last ? t : grid_.at(grid_.taken + 1);
     double end = grid_end;
-    const Attempt done = attempt_until(end, now, true);
+    const Attempt done = attempt_until(end, now, true, false);
     if (!done.converged()) {
       fail(end == grid_end ? now : end - state_.t, done);
       return false;
@@ -432,7 +463,8 @@ void Driver::leave_collapse() {
   state_ = *before_collapse_;
   before_collapse_.reset();
   State consistent = state_;  // multipliers suffer first
-  if (solve_accelerations(system_, consistent, work_)) state_ = std::move(consistent);
+  Work plain(system_);
+  if (solve_accelerations(system_, consistent, plain)) state_ = std::move(consistent);
   watch_->shorten(state_);
   restart();
 }
@@ -481,15 +513,13 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     restart_method(now);
     double step_end = last ? end : state_.t + now;
     const double whole_end = step_end;
-    const Attempt done = attempt_until(step_end, now, now <= smallest);
+    const Attempt done =
+        attempt_until(step_end, now, now <= smallest, now > smallest && throws < kMostThrows);
     if (stopped_ && step_end <= state_.t) break;  // something happens here and now
-    bool good = done.converged() && done.error <= 1;
-    const bool thrown = good && now > smallest && throws < kMostThrows && !contacts_->empty() &&
-                        contacts_->throws_apart(state_, next_, now, work_);
-    throws = thrown ? throws + 1 : 0;
-    good = good && !thrown;
+    const bool good = done.converged() && done.error <= 1 && !thrown_;
+    throws = thrown_ ? throws + 1 : 0;
     double factor = kAfterFailure;
-    if (done.converged() && !thrown)
+    if (done.converged() && !thrown_)
       factor = done.error == 0 ? kMostFactor
                : done.error > 0
                    ? std::clamp(kMargin * std::pow(done.error, exponent), kLeastFactor, kMostFactor)
@@ -516,7 +546,7 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
       rejected_ = false;
       break;
     }
-    report_.least_step = report_.steps == 0 ? now : std::min(report_.least_step, now);
+    report_.least_step = report_.least_step == 0 ? now : std::min(report_.least_step, now);
     report_.largest_step = std::max(report_.largest_step, now);
     completed = accept(step_end, now, done, observer);
     if (!completed && !report_.interrupted) break;
@@ -526,7 +556,7 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     rejected_ = false;
     // A step that was cut to end at a touch says little about the next one.
     const double proposed = factor < 1 || factor > kWorthwhile ? now * factor : now;
-    h = std::min(longest, now < planned ? std::max(h, proposed) : proposed);
+    h = std::min(longest, now < planned || is_short(now) ? std::max(h, proposed) : proposed);
     if (!completed || stopped_ || (steps_left_ > 0 && --steps_left_ == 0)) break;
   }
   report_.step = report_.steps > 0 ? (state_.t - begin_) / static_cast<double>(report_.steps) : h;
@@ -600,8 +630,8 @@ void Driver::fail(std::string failure) {
 
 void Driver::archive(Archive& a) {
   bool looks_ahead = limit_.has_value();
-  a(started_, begin_, outputs_, grid_, off_grid_, restarts_, step_, way_begin_, way_end_, rejected_,
-    looks_ahead, window_begin_, window_end_);
+  a(started_, begin_, outputs_, grid_, off_grid_, restarts_, last_step_, step_, way_begin_, way_end_,
+    rejected_, looks_ahead, window_begin_, window_end_);
   a(report_.step, report_.least_step, report_.largest_step, report_.steps, report_.rejected,
     report_.newton_iterations, report_.jacobian_updates, report_.allocations, report_.seconds,
     report_.completed, report_.interrupted, report_.failure, report_.warnings, constraint_warnings_,

@@ -140,19 +140,20 @@ class Driver {
   void watch_angles(double h);
   // Looks at the constraints and at the motion of the new state. False: they contradict each other, or it is none.
   bool watch(double h, const Attempt& attempt);
+  // Whether a step is so short that a method which divides by its length would leave nothing but round-off in accelerations; and such a step. False: a matrix is singular.
+  bool is_short(double h) const;
+  bool take_short_step(double h);
   // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
   Attempt attempt(double h, bool careful);
-  // The same to a time, which becomes that where the step has to end.
-  Attempt attempt_until(double& end, double h, bool careful);
-  // The length of the next equal step: to the next time of the grid.
-  double next_equal_step(long last);
+  // The same to a time, which becomes that where the step has to end. `may_throw`: thrown_ tells whether the step, which then is not to be taken, throws bodies
+  // apart.
+  Attempt attempt_until(double& end, double h, bool careful, bool may_throw);
   void restart_method(double h);
   // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
   bool accept(double t, double h, const Attempt& attempt, const Observer& observer);
-  // The state at a time within the step that was taken last, from next_ to state_.
-  void interpolate(double t, State& out);
-  // What sensors of work show at that time, into `angles`.
-  void add_work(double t, std::vector<double>& angles);
+  // The state at a time within the last step or attempt, and what sensors of work show then, into `angles`, from what they showed at its begin.
+  void interpolate(const State& from, const State& to, double t, State& out);
+  void add_work(const State& from, const State& to, double t, std::vector<double>& angles);
   void give_output();
   void fail(double h, const Attempt& attempt);
   void fail(const RangeWatch::Violation& violation);
@@ -165,14 +166,16 @@ class Driver {
   State next_;  // the state before state_ once that is accepted
   State between_;
   State work_point_;
-  std::vector<double> begin_angles_;  // of the step that was taken last
+  std::vector<double> begin_angles_;  // of the last step or attempt
   bool started_ = false;
   double begin_ = 0;  // of the run
   long outputs_ = 0;
   Grid grid_;
   bool off_grid_ = false;  // an event was between two times of the grid
   bool restarts_ = false;  // the method, with the next step
+  double last_step_ = 0;
   bool stopped_ = false;
+  bool thrown_ = false;
   std::vector<int> released_;  // rows of joints, ascending
   long steps_left_ = -1;       // of take_steps(), where steps are adaptive; -1: any number
   // Of adaptive steps: the next one, whether the last attempt was rejected, and how far functions of time were looked at.

@@ -97,6 +97,7 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
     tolerances_.measure(*system_, state, work);
     accelerations_.prepare(state, work);
   }
+  bool divides_by_step() const override { return false; }
   void follow_jump(const std::vector<S>&, StateOf<S>& state, WorkOf<S>& work) override {
     set_parameters(state);
     accelerations_.prepare(state, work);

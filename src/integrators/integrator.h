@@ -47,6 +47,8 @@ class IntegratorOf {
   // The linear system it needs: Work must be made for it.
   virtual IndexForm form() const { return IndexForm::Index3; }
   virtual StepControl control() const { return {}; }
+  // Whether accelerations and multipliers come from differences of positions or velocities, so that what is left of their errors is divided by the length of the step.
+  virtual bool divides_by_step() const { return true; }
   // The state at the part s of the last step that was taken, 0 < s < 1: by default cubic Hermite on the group, multipliers linear.
   virtual void interpolate(const SystemOf<S>& system, const StateOf<S>& from, const StateOf<S>& to, double s,
                            StateOf<S>& out, WorkOf<S>& work);
@@ -54,6 +56,11 @@ class IntegratorOf {
   // The method goes on as if its past had had the new accelerations all the time: what it remembers of them is changed by the difference.
   virtual void follow_jump(const std::vector<S>& /*vdot_before*/, StateOf<S>& /*state*/,
                            WorkOf<S>& /*work*/) {}
+  // The state has moved by a time that is short beside the steps, without the method. It goes on with what it remembers, or false: it must start anew.
+  virtual bool follow_short_step(const std::vector<S>& vdot_before, StateOf<S>& state, WorkOf<S>& work) {
+    follow_jump(vdot_before, state, work);
+    return state.y.empty();  // parameters of rotations belong to the state before
+  }
   // What the next step depends on besides the state. To be read after start().
   virtual void archive(Archive& /*archive*/, const StateOf<S>& /*state*/, WorkOf<S>& /*work*/) {}
   // Why an attempt failed.

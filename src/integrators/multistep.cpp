@@ -41,6 +41,8 @@ class Multistep final : public FirstOrderMethod<S> {
     state.memory[kStep] = S(h);
   }
   StepControl control() const override { return tolerances_.control(2, remembered_steps()); }
+  // The points before it are remembered by their distances.
+  bool follow_short_step(const std::vector<S>&, StateOf<S>&, WorkOf<S>&) override { return false; }
   std::vector<std::string> warnings() const override {
     return rho_warnings(rho_, has_constraints(), formula_.steps > 2);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "liedyn/base/suggest.h"
+#include "liedyn/model/number_paths.h"
 
 namespace liedyn {
 namespace {
@@ -203,14 +204,12 @@ Mistake WrittenNumbers::matrix6(JsonValue value) {
 // Matrices that are products of others are symmetric up to round-off: mirrored entries become their mean. They may differ by a little compared
 // with the entries on the diagonal of their row and column; formulas may not.
 Mistake WrittenNumbers::make_symmetric(int size) {
-  constexpr double kRounded = 1e-6;
+  if (Mistake mistake = symmetry_mistake(size, values_.data()); !mistake.empty()) return mistake;
   const auto value = [this](int i) -> double& { return values_[static_cast<std::size_t>(i)]; };
   for (int r = 0; r < size; ++r)
     for (int c = 0; c < r; ++c) {
       const int below = size * r + c, above = size * c + r;
-      const double scale = std::sqrt(std::abs(value((size + 1) * r) * value((size + 1) * c)));
-      if (!(std::abs(value(above) - value(below)) <= kRounded * scale) ||
-          formula_text(below) != formula_text(above))
+      if (formula_text(below) != formula_text(above))
         return fmt::format("expected a symmetric matrix, but [{}][{}] and [{}][{}] differ", c, r, r, c);
       value(above) = value(below) = 0.5 * (value(above) + value(below));
     }

@@ -394,6 +394,17 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
       add(body, Section::Bodies,
           "angular_velocity and angular_velocity_inertial are both given, expected one of them", "");
   }
+  // The entries of a matrix may be set one by one.
+  for (const Section section : kSections)
+    for (const Entry& entry : d.entries(section))
+      for (std::size_t f = 0; f < entry.kind->fields.size(); ++f) {
+        if (entry.kind->fields[f].type != FieldType::Matrix6) continue;
+        const Inputs<double> in(d, entry, params, nullptr);
+        const int field = static_cast<int>(f);
+        if (!in.stored(field)) continue;
+        if (const std::string mistake = symmetry_mistake(6, in.numbers(field)); !mistake.empty())
+          add(entry, section, entry.kind->fields[f].name + ": " + mistake, "set both");
+      }
   std::vector<double> scratch(static_cast<std::size_t>(m.numbers), 0);
   // A point mass has no extension: what acts on it acts on the point itself, and nothing turns it.
   const auto check_point = [&](const Frame& frame, const Entry& entry, Section section, bool turns) {

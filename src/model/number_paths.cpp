@@ -266,4 +266,16 @@ std::string rotation_mistake(RotationForm form, const double* numbers) {
   return {};
 }
 
+std::string symmetry_mistake(int size, const double* numbers) {
+  constexpr double kRounded = 1e-6;
+  for (int r = 0; r < size; ++r)
+    for (int c = 0; c < r; ++c) {
+      const double below = numbers[size * r + c], above = numbers[size * c + r];
+      const double scale = std::sqrt(std::abs(numbers[(size + 1) * r] * numbers[(size + 1) * c]));
+      if (!(std::abs(above - below) <= kRounded * scale))
+        return fmt::format("expected a symmetric matrix, but [{}][{}] and [{}][{}] differ", c, r, r, c);
+    }
+  return {};
+}
+
 }  // namespace liedyn

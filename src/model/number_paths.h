@@ -39,4 +39,7 @@ std::string value_mistake(const Field* field, double value);
 // What is wrong with a rotation as a whole: a zero axis, say. Empty if nothing is.
 std::string rotation_mistake(RotationForm form, const double* numbers);
 
+// The same of a matrix that has to be symmetric, row by row, up to what may be left of its formulas.
+std::string symmetry_mistake(int size, const double* numbers);
+
 }  // namespace liedyn
