@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -9,6 +11,7 @@
 #include "commands.h"
 #include "liedyn/analyses/optimize.h"
 #include "liedyn/base/error.h"
+#include "liedyn/io/scene_page.h"
 #include "liedyn/io/study_file.h"
 #include "liedyn/io/text_output.h"
 #include "liedyn/model/number_paths.h"
@@ -95,9 +98,10 @@ int optimize_command(const OptimizeArguments& arguments) {
   Progress progress;
   const auto tell = [&](const StudyPoint& point, bool best) {
     // What an interrupted search can go on from.
-    if (!arguments.out.empty()) history << history_line(point, before) << std::flush;
+    if (!arguments.out.empty() && !(history << history_line(point, before) << std::flush))
+      cannot_write((out / "history.csv").string(), std::strerror(errno));
     if (best && !arguments.out.empty())
-      write_text((out / "result.json").string(), point_json(study, point) + "\n");
+      write_whole((out / "result.json").string(), point_json(study, point) + "\n");
     if (!arguments.quiet && !arguments.json) {
       if (!point.failure.empty())
         fmt::print("{:>5}  failed: {}\n", before + point.evaluation, point.failure);
@@ -109,14 +113,14 @@ int optimize_command(const OptimizeArguments& arguments) {
     return progress(0);
   };
   const Optimum result = search(file, tell);
-  if (!arguments.out.empty()) {
-    write_text((out / "result.json").string(), optimum_json(study, result) + "\n");
-    write_text((out / "report.md").string(), optimum_report(file, result));
-  }
   if (arguments.json)
     fmt::print("{}\n", optimum_json(study, result));
   else
     print(file, result);
+  if (!arguments.out.empty()) {
+    write_whole((out / "result.json").string(), optimum_json(study, result) + "\n");
+    write_text((out / "report.md").string(), optimum_report(file, result));
+  }
   for (const std::string& note : result.notes) fmt::print(stderr, "note: {}\n", note);
   if (!arguments.out.empty() && !arguments.json)
     fmt::print("wrote {} (result.json, history.csv, report.md)\n", arguments.out);

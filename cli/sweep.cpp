@@ -19,7 +19,6 @@
 #include "liedyn/io/sweep_file.h"
 #include "liedyn/io/sweep_ranks.h"
 #include "liedyn/io/sweep_store.h"
-#include "liedyn/io/write_results.h"
 #include "progress.h"
 
 namespace liedyn::cli {
@@ -106,21 +105,16 @@ bool write_page(const SweepArguments& arguments, const std::string& store_file, 
   return true;
 }
 
+std::string results_folder(const std::string& store_file) {
+  return std::filesystem::path(store_file).replace_extension("").string() + "_results";
+}
+
 // The study, with what keeps whole results beside the store.
 SweepFile read(const SweepArguments& arguments, const std::string& store_file) {
   SweepOverrides overrides{{}, arguments.integrator, arguments.step, arguments.end};
   for (const std::string& text : arguments.set) overrides.set.push_back(parse_assignment(text));
   SweepFile file = read_sweep(arguments.study, overrides);
-  if (!file.plan.kept.empty() && !arguments.show) {
-    const std::filesystem::path folder =
-        std::filesystem::path(store_file).replace_extension("").string() + "_results";
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw InputError(folder.string(), "cannot be made a directory: " + error.message());
-    file.plan.keep = [folder](std::uint64_t index, const Result& result) {
-      write_results(result, (folder / fmt::format("{}.h5", index)).string());
-    };
-  }
+  if (!arguments.show) keep_results(file.plan, results_folder(store_file));
   return file;
 }
 
@@ -129,7 +123,8 @@ int run_study(const SweepArguments& arguments, const std::string& store_file, Me
   if (arguments.show) return show_case(file, *arguments.show);
   if (!arguments.html.empty()) check_study_page(arguments.html, file.plan.cases());
   SweepStore store(store_file, file.layout);
-  const std::vector<std::uint64_t> cases = store.missing(arguments.retry);
+  const std::vector<std::uint64_t> cases =
+      cases_to_run(file.plan, store, results_folder(store_file), arguments.retry);
   const std::uint64_t all = file.plan.cases();
   const std::uint64_t before = all - cases.size();
   if (!arguments.json && before > 0 && !cases.empty())

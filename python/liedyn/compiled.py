@@ -13,8 +13,9 @@ from typing import Any, TypeVar, Union
 from liedyn import _liedyn
 from liedyn.arguments import RECORD, STRING, assignments, check, shown
 from liedyn.errors import Diagnostic, InputError
-from liedyn.matrices import Scratch, has_matrices, in_files
+from liedyn.matrices import has_matrices, in_files
 from liedyn.places import Places
+from liedyn.scratch import Scratch
 from liedyn.source import Document, ModelSource, json_text
 from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
 from liedyn.values import did_you_mean

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,14 +16,6 @@ KEYS = ("mass_matrix", "stiffness_matrix", "nodes")
 def has_matrices(model: Mapping[str, Any]) -> bool:
     """Whether a matrix stands where a file has the name of one."""
     return any(is_matrix(body[key]) for _, body in _bodies(model) for key in KEYS if key in body)
-
-
-class Scratch:
-    """A folder that is gone with this object, without the warning that tempfile.TemporaryDirectory gives then."""
-
-    def __init__(self) -> None:
-        self.name = tempfile.mkdtemp(prefix="liedyn_")
-        weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
 
 
 def in_files(model: Mapping[str, Any], directory: str | Path, *, prefix: str = "", relative: bool = False) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from liedyn import _liedyn
 from liedyn.arguments import FILE, FOLDER, check, shown
 from liedyn.errors import Diagnostic, InputError
-from liedyn.matrices import has_matrices, in_files
+from liedyn.scratch import Scratch
 from liedyn.source import Document, json_text
 from liedyn.tables import Shown, Table, facts, numbers
 
@@ -102,57 +101,48 @@ def optimize(
         raise InputError([Diagnostic("", 0, "study", f"expected the name of a file or a dict, got {shown(study)}")])
     if progress is not None and not callable(progress):
         raise InputError([Diagnostic("", 0, "progress", f"expected a function, got {shown(progress)}")])
-    with tempfile.TemporaryDirectory() as scratch:
-        if isinstance(study, Mapping):
-            study = dict(study)
-            model = Path(scratch) / "model.json"
-            if isinstance(study.get("model"), Document):
-                study["model"].save(model)
-                study["model"] = str(model)
-            elif isinstance(study.get("model"), Mapping):
-                content = study["model"]
-                if has_matrices(content):
-                    content = in_files(content, scratch)
-                model.write_text(json_text(content), encoding="utf-8")
-                study["model"] = str(model)
-            file, text = Path(directory) / "study.json", json_text(study)
-        else:
-            file = Path(study)
-            try:
-                text = file.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                why = getattr(error, "strerror", None) or "it is not a text"
-                raise InputError([Diagnostic(str(file)[:200], 0, "", f"cannot be read: {why}")]) from None
-        folder = Path(out) if out is not None else None
-        before = 0  # evaluations of the search that this one goes on with
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            if restart is not None and (folder / "history.csv").exists():
-                before = len((folder / "history.csv").read_text(encoding="utf-8").splitlines()) - 1
-
-        def told(evaluation: int, objective: float, violation: float, values: list[float], failure: str, best: bool, point: str) -> Any:
-            names = list(json.loads(point)["variables"])
-            if folder is not None:
-                head = ",".join(["evaluation", "objective", "violation", *names])
-                if evaluation == 1 and before > 0:
-                    with open(folder / "history.csv", encoding="utf-8") as history:
-                        if history.readline() != head + "\n":
-                            raise InputError([Diagnostic(str(folder / "history.csv"), 0, "", "is the history of another study", "take another directory")])
-                if evaluation == 1 and before == 0:
-                    (folder / "history.csv").write_text(head + "\n", encoding="utf-8")
-                row = [str(before + evaluation), *("" if x != x else repr(x) for x in (objective, violation, *values))]
-                with open(folder / "history.csv", "a", encoding="utf-8") as history:
-                    history.write(",".join(row) + "\n")
-                if best:
-                    (folder / "result.json").write_text(point + "\n", encoding="utf-8")
-            if progress is None:
-                return None
-            seen = {"evaluation": evaluation, "objective": objective, "violation": violation}
-            return progress(seen | {"variables": dict(zip(names, values)), "failure": failure, "best": best})
-
-        watched = told if folder is not None or progress is not None else None
-        result, report, history = _liedyn.optimize(text, str(file), os.fspath(restart) if restart is not None else "", watched)
+    if isinstance(study, Mapping):
+        study, scratch = dict(study), Scratch()
+        if isinstance(study.get("model"), (Mapping, Document)):
+            study["model"] = scratch.model(study["model"])
+        file, text = Path(directory) / "study.json", json_text(study)
+    else:
+        file = Path(study)
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "it is not a text"
+            raise InputError([Diagnostic(str(file)[:200], 0, "", f"cannot be read: {why}")]) from None
+    folder = Path(out) if out is not None else None
+    before = 0  # evaluations of the search that this one goes on with
     if folder is not None:
-        (folder / "result.json").write_text(result + "\n", encoding="utf-8")
+        folder.mkdir(parents=True, exist_ok=True)
+        if restart is not None and (folder / "history.csv").exists():
+            before = len((folder / "history.csv").read_text(encoding="utf-8").splitlines()) - 1
+
+    def told(evaluation: int, objective: float, violation: float, values: list[float], failure: str, best: bool, point: str) -> Any:
+        names = list(json.loads(point)["variables"])
+        if folder is not None:
+            head = ",".join(["evaluation", "objective", "violation", *names])
+            if evaluation == 1 and before > 0:
+                with open(folder / "history.csv", encoding="utf-8") as history:
+                    if history.readline() != head + "\n":
+                        raise InputError([Diagnostic(str(folder / "history.csv"), 0, "", "is the history of another study", "take another directory")])
+            if evaluation == 1 and before == 0:
+                (folder / "history.csv").write_text(head + "\n", encoding="utf-8")
+            row = [str(before + evaluation), *("" if x != x else repr(x) for x in (objective, violation, *values))]
+            with open(folder / "history.csv", "a", encoding="utf-8") as history:
+                history.write(",".join(row) + "\n")
+            if best:
+                _liedyn.write_whole(str(folder / "result.json"), point + "\n")
+        if progress is None:
+            return None
+        seen = {"evaluation": evaluation, "objective": objective, "violation": violation}
+        return progress(seen | {"variables": dict(zip(names, values)), "failure": failure, "best": best})
+
+    watched = told if folder is not None or progress is not None else None
+    result, report, history = _liedyn.optimize(text, str(file), os.fspath(restart) if restart is not None else "", watched)
+    if folder is not None:
+        _liedyn.write_whole(str(folder / "result.json"), result + "\n")
         (folder / "report.md").write_text(report, encoding="utf-8")
     return Optimum(json.loads(result), report, history)

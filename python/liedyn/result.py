@@ -65,6 +65,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
         self._recorded = recorded
         self._events = list(events)  # an .h5 file has its own
         self._has_summary = has_summary
+        self._file = ""  # where it is stored, with what is not in memory
         self._sensors = Tables(recorded.channels, recorded.values)
         self._scene: str | None = None  # of `view`, where the run was asked for it
         self.sensitivity: Sensitivity | None = None
@@ -287,7 +288,8 @@ class Result(Shown, Mapping[str, np.ndarray]):
     def __reduce__(self) -> tuple:
         channels = [(channel.name, channel.unit, channel.components) for channel in self.channels.values()]
         summary = self._summary_text() if self._has_summary else ""
-        return _restored, (channels, np.array(self.table), summary, self.sensitivity, self._scene, self.events)
+        content = (channels, np.array(self.table), summary, self.sensitivity, self._scene, self.events)
+        return (_reopened, (self._file, *content)) if self._file else (_restored, content)
 
 
 def load_result(file: str | os.PathLike) -> Result:
@@ -301,7 +303,9 @@ def load_result(file: str | os.PathLike) -> Result:
     if name.endswith(".npz"):
         return _load_npz(name)
     if name.endswith(".h5"):
-        return Result(_liedyn.StoredResult(name))
+        out = Result(_liedyn.StoredResult(name))
+        out._file = os.path.abspath(name)
+        return out
     if not name.endswith(".csv"):
         message, hint = "expected a result file that ends with .csv, .h5 or .npz", "Result.save(FILE) and liedyn run MODEL --out FILE write them"
         raise InputError([Diagnostic(name, 0, "", message, hint)])
@@ -345,6 +349,26 @@ def _restored(
     out.sensitivity = sensitivity
     out._scene = scene
     return out
+
+
+def _reopened(
+    file: str,
+    channels: list[tuple[str, str, int]],
+    table: np.ndarray,
+    summary: str,
+    sensitivity: Sensitivity | None,
+    scene: str | None,
+    events: Sequence[tuple[float, str]],
+) -> Result:
+    """With all that the file has, if it is still there and that of the same run."""
+    try:
+        out = load_result(file)
+        if out._summary_text() == summary:
+            out.sensitivity, out._scene = sensitivity, scene
+            return out
+    except InputError:
+        pass
+    return _restored(channels, table, summary, sensitivity, scene, events)
 
 
 def short_integrator(described: str) -> str:

@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +22,9 @@ import numpy as np
 from liedyn import _liedyn
 from liedyn.arguments import COUNT, FILE, FLAG, FOLDER, check, shown
 from liedyn.errors import Diagnostic, InputError, warn
-from liedyn.matrices import Scratch, has_matrices, in_files
 from liedyn.model import Model
 from liedyn.result import pandas_module
+from liedyn.scratch import Scratch
 from liedyn.simulation import sensitivity
 from liedyn.source import Document, json_text
 from liedyn.tables import Shown, Table, numbers, plural
@@ -53,8 +54,8 @@ class Study(Shown):
             content = {"liedyn_study": 1, **study}
             models = content.get("models") if isinstance(content.get("models"), (list, tuple)) else [content.get("model")]
             if any(isinstance(model, (Mapping, Document)) for model in models):
-                self._files = Scratch()
-                names = [self._written(model, i) for i, model in enumerate(models)]
+                scratch = self._files = Scratch()
+                names = [scratch.model(model, i) if isinstance(model, (Mapping, Document)) else model for i, model in enumerate(models)]
                 content.update({"models": names} if "models" in content else {"model": names[0]})
             self.file, self.text = str(Path(directory) / "study.json"), json_text(content)
         elif FILE.test(study):
@@ -69,16 +70,6 @@ class Study(Shown):
         self._plan = _liedyn.SweepFile(self.text, self.file)
         self.layout: dict[str, Any] = json.loads(self._plan.layout)
         """Names of parameters and outputs, with units; how points are chosen; models, formulations and integrators."""
-
-    def _written(self, model: Any, number: int) -> Any:
-        if not isinstance(model, (Mapping, Document)):
-            return model
-        file = Path(self._files.name) / f"model{number or ''}.json"
-        if isinstance(model, Document):
-            model.save(file)
-        else:
-            file.write_text(json_text(in_files(model, self._files.name) if has_matrices(model) else model), encoding="utf-8")
-        return str(file)
 
     def __len__(self) -> int:
         return self._plan.cases
@@ -111,7 +102,7 @@ class Study(Shown):
         kept = str(Path(file).with_suffix("")) + "_results"
         plan = _liedyn.SweepFile(self.text, self.file, kept)
         opened = _liedyn.SweepStore(file, plan.layout)
-        cases = opened.missing(bool(retry))
+        cases = opened.cases_to_run(plan, kept, bool(retry))
         told = None if progress is None else lambda done, failed: progress(done, failed, len(cases))
         try:
             if executor is None:
@@ -119,7 +110,10 @@ class Study(Shown):
             elif cases:
                 self._run_elsewhere(executor, opened, cases, kept, told)
         finally:
-            opened.fold()
+            try:
+                opened.fold()
+            finally:
+                opened.close()  # who looks at an error may hold it for long
         found = load_study(file)
         found._study = self
         _report(found)
@@ -147,6 +141,8 @@ class Study(Shown):
         for case in range(min(cases, len(self))):
             given = {path: x for one, x in zip(self.layout["parameters"], self.values(case)) for path in one["parameters"]}
             s = sensitivity(model, paths, [output], method="adjoint", set=given, integrator=variant["integrator"], **settings)
+            if len(s.values) != 1:
+                raise InputError([Diagnostic("", 0, "name", f"expected one component, got '{name}'", f'for example an output "{output}[0]"')])
             found.append(s.jacobian[0])
             values.append(s.values[0])
         derivatives, variance, first = np.array(found), float(np.var(values, ddof=1)), 0
@@ -174,7 +170,7 @@ class Study(Shown):
             while waiting and len(running) < 2 * workers:
                 some = [waiting.pop() for _ in range(min(size, len(waiting)))]
                 try:
-                    running[executor.submit(run_cases, self.text, self.file, kept, some)] = some
+                    running[executor.submit(run_cases, self.text, self.file, kept, some, self._files.originals if self._files else {})] = some
                 except Exception as error:  # noqa: BLE001  the executor is broken: what is stored stays
                     lost.append((some, error))
                     waiting.clear()
@@ -212,11 +208,13 @@ class Study(Shown):
 _plans: dict[tuple[str, str, str], Any] = {}
 
 
-def run_cases(text: str, file: str, kept: str, cases: list[int]) -> tuple[list[bytes], float]:
+def run_cases(text: str, file: str, kept: str, cases: list[int], originals: Mapping[str, str] = MappingProxyType({})) -> tuple[list[bytes], float]:
     """What an executor calls, in whatever process: the records of some cases. The study is read once in each process."""
     key = (text, file, kept)
     if key not in _plans:
         _plans.clear()
+        for name, original in originals.items():
+            _liedyn.stands_for(name, original)
         _plans[key] = _liedyn.SweepFile(text, file, kept)
     begin = time.perf_counter()
     return _plans[key].run(cases), time.perf_counter() - begin
@@ -306,10 +304,10 @@ class StudyTable(Shown):
         The intervals are percentiles of a bootstrap with a fixed seed. They hold for independent points; for Latin hypercubes and
         sequences they are too wide.
         """
-        values = self[name][self.completed]
+        values = self._one(name)[self.completed]
         values = values[np.isfinite(values)]
-        if values.ndim != 1 or len(values) < 2:
-            raise InputError([Diagnostic("", 0, "name", f"expected an output of one component with at least two values, got '{name}'")])
+        if len(values) < 2:
+            raise InputError([Diagnostic("", 0, "name", f"expected an output with at least two values, got {len(values)} of '{name}'")])
         tail = 100 * (1 - confidence) / 2
         random = np.random.default_rng(0)
         drawn = values[random.integers(0, len(values), (resamples, len(values)))] if len(values) * resamples <= 2e7 else None
@@ -330,49 +328,52 @@ class StudyTable(Shown):
 
         The study must be sampled by "saltelli". Estimators: Saltelli et al. 2010 (first order), Jansen 1999 (total).
         """
-        names, runs = self._design("saltelli", len(self._sampled()) + 2, name)
+        names = self._sampled()
+        runs, _ = self._design("saltelli", len(names) + 2, name)
         a, b, mixed = runs[:, 0], runs[:, 1], runs[:, 2:]
         return _with_bootstrap(names, lambda rows: _sobol(a[rows], b[rows], mixed[rows]), len(a), confidence, resamples, ("first", "total"))
 
     def morris(self, name: str, *, confidence: float = 0.95, resamples: int = 500) -> dict[str, dict[str, float]]:
         """Elementary effects of an output, by parameter: "mean", "absolute" (mean of the absolute values) and "deviation", per unit of the
         parameter's distribution function. The study must be sampled by "morris"."""
-        names, runs = self._design("morris", len(self._sampled()) + 1, name)
-        values = np.column_stack([self[n] for n in names])[: runs.size].reshape(*runs.shape, len(names))
-        effects = np.empty((len(runs), len(names)))
+        names = self._sampled()
+        runs, whole = self._design("morris", len(names) + 1, name)
+        values = np.column_stack([self[n] for n in names]).reshape(len(whole), -1, len(names))[whole]
+        effects = np.zeros((len(runs), len(names)))
         for path in range(len(runs)):
             for k in range(len(names)):
-                moved = int(np.flatnonzero(values[path, k + 1] != values[path, k])[0])
-                sign = 1 if values[path, k + 1, moved] > values[path, k, moved] else -1
-                effects[path, moved] = sign * (runs[path, k + 1] - runs[path, k]) / 0.5
+                # A discrete parameter may keep its value as its level changes: no effect.
+                for moved in np.flatnonzero(values[path, k + 1] != values[path, k]):
+                    sign = 1 if values[path, k + 1, moved] > values[path, k, moved] else -1
+                    effects[path, moved] = sign * (runs[path, k + 1] - runs[path, k]) / 0.5
         def measures(rows: np.ndarray) -> tuple[np.ndarray, ...]:
             chosen = effects[rows]
             return chosen.mean(axis=0), np.abs(chosen).mean(axis=0), chosen.std(axis=0, ddof=1)
         return _with_bootstrap(names, measures, len(runs), confidence, resamples, ("mean", "absolute", "deviation"))
 
+    def _one(self, name: str) -> np.ndarray:
+        """The values of an output that is a number."""
+        values = self[name]
+        if values.ndim != 1:
+            raise InputError([Diagnostic("", 0, "name", f"expected one component, got '{name}'", f'for example "{name}[0]"')])
+        return values
+
     def _sampled(self) -> list[str]:
         return [one["name"] for one in self.layout["parameters"] if one["sampled"]]
 
-    def _design(self, method: str, runs: int, name: str) -> tuple[list[str], np.ndarray]:
+    def _design(self, method: str, runs: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The output in the runs of each point that is complete, and which points are."""
         if self.layout["sampling"] != method:
             raise InputError([Diagnostic("", 0, "study", f'expected a study sampled by "{method}", got "{self.layout["sampling"]}"')])
         if len(self.layout["variants"]) > 1:
             raise InputError([Diagnostic("", 0, "study", "expected one model, formulation and integrator, got several")])
-        values = self[name]
-        if values.ndim != 1:
-            raise InputError([Diagnostic("", 0, "name", f"expected one component, got '{name}'", f'for example "{name}[0]"')])
-        table = values.reshape(-1, runs)
+        table = self._one(name).reshape(-1, runs)
         whole = np.isfinite(table).all(axis=1)
         if not whole.all():
             warn(f"{plural(int((~whole).sum()), 'point')} of {len(whole)} are left out, since a case of them did not complete")
         if whole.sum() < 2:
             raise InputError([Diagnostic("", 0, "study", "expected at least two points whose cases all completed")])
-        if not whole.all():
-            rows = np.repeat(whole, runs)
-            kept = StudyTable.__new__(StudyTable)
-            kept.__dict__.update(self.__dict__, _columns={n: c[rows] for n, c in self._columns.items()})
-            return kept._sampled(), table[whole]
-        return self._sampled(), table
+        return table[whole], whole
 
     def response_surface(self, name: str, *, degree: int = 2) -> ResponseSurface:
         """A polynomial of the sampled parameters that fits an output by least squares; `error` is that of leaving one case out."""
@@ -384,7 +385,7 @@ class StudyTable(Shown):
             import openturns as ot
         except ImportError:
             raise ImportError("polynomial chaos needs OpenTURNS: apt-get install python3-openturns") from None
-        rows = self.completed & np.isfinite(self[name])
+        rows = self.completed & np.isfinite(self._one(name))
         names = self._sampled()
         points = ot.Sample(np.column_stack([self[n][rows] for n in names]))
         points.setDescription(names)
@@ -417,7 +418,7 @@ class StudyTable(Shown):
     def plot_histogram(self, name: str, *, bins: int | str = "auto", ax: Axes | None = None) -> Axes:
         """How often an output has its values."""
         ax = _axes(ax)
-        values = self[name][self.completed]
+        values = self._one(name)[self.completed]
         ax.hist(values[np.isfinite(values)], bins=bins, color="0.35")
         ax.set_xlabel(self._label(name))
         ax.set_ylabel("cases")
@@ -485,7 +486,7 @@ class ResponseSurface:
 
     def __init__(self, table: StudyTable, name: str, degree: int) -> None:
         self.parameters = table._sampled()
-        rows = table.completed & np.isfinite(table[name])
+        rows = table.completed & np.isfinite(table._one(name))
         points = np.column_stack([table[n][rows] for n in self.parameters])
         self._center, scale = points.mean(axis=0), points.std(axis=0)
         self._scale = np.where(scale > 0, scale, 1)

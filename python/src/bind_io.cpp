@@ -193,6 +193,7 @@ void bind_io(py::module_& m) {
         [](const std::string& json) { return unpack_array(nlohmann::ordered_json::parse(json), "array"); });
   py::class_<Description>(m, "Description").def("json", &model_text, "The text of a model file.");
   m.def("find_model_file", &find_model_file);
+  m.def("stands_for", &stands_for, py::arg("file"), py::arg("original"));
   const auto fields = [](const std::vector<Field>& list) {
     return by_name(list, [](const Field& field) { return field.name; });
   };

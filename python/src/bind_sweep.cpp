@@ -3,9 +3,7 @@
 #include "liedyn/io/study_page.h"
 #include "liedyn/io/sweep_file.h"
 #include "liedyn/io/sweep_store.h"
-#include "liedyn/io/write_results.h"
 
-#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -33,11 +31,7 @@ py::array_t<double> matrix(const std::vector<std::vector<double>>& columns) {
 
 std::shared_ptr<SweepFile> read(const std::string& text, const std::string& file, const std::string& kept) {
   const auto out = std::make_shared<SweepFile>(read_sweep_text(text, file));
-  if (out->plan.kept.empty() || kept.empty()) return out;
-  std::filesystem::create_directories(kept);
-  out->plan.keep = [kept](std::uint64_t index, const Result& result) {
-    write_results(result, (std::filesystem::path(kept) / fmt::format("{}.h5", index)).string());
-  };
+  if (!kept.empty()) keep_results(out->plan, kept);
   return out;
 }
 
@@ -78,13 +72,15 @@ void bind_sweep(py::module_& m) {
       });
   py::class_<SweepStore>(m, "SweepStore")
       .def(py::init<std::string, std::string>(), py::arg("file"), py::arg("layout"))
-      .def("missing", &SweepStore::missing, py::arg("failed") = false)
+      .def("cases_to_run", [](const SweepStore& s, const SweepFile& f, const std::string& kept,
+                              bool failed) { return cases_to_run(f.plan, s, kept, failed); })
       .def("count", [](const SweepStore& s, int status) { return s.count(static_cast<CaseStatus>(status)); })
       .def("add",
            [](SweepStore& s, const std::vector<py::bytes>& records) {
              for (const py::bytes& record : records) s.add(std::string_view(record));
            })
       .def("fold", &SweepStore::fold)
+      .def("close", &SweepStore::close)
       // `told` is called with how many cases are done and how many of them did not complete.
       .def("run", [](SweepStore& s, const SweepFile& f, const std::vector<std::uint64_t>& cases, int threads,
                      const py::object& told) {

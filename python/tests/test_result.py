@@ -1,11 +1,14 @@
 """Results: columns, files, pickles, tables for pandas, notebooks."""
 
 import io
+import json
 import pickle
 import shutil
 import subprocess
 import sys
 import types
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -103,6 +106,50 @@ def test_pickles_hold_all_of_a_result(heavy_top):
     again = pickle.loads(pickle.dumps(space))
     np.testing.assert_array_equal(again.A, space.A)
     assert again.data == space.data
+
+
+def test_a_pickle_of_a_stored_result_has_what_the_file_has(tmp_path):
+    stored = ld.run("heavy_top", end=0.02, out=tmp_path / "top.h5", states=True)
+    copy = pickle.loads(pickle.dumps(stored))
+    same(copy, stored)
+    np.testing.assert_array_equal(copy.states["q"], stored.states["q"])
+    assert copy.state_names("v") == stored.state_names("v") and list(copy.statistics) == list(stored.statistics)
+    content = pickle.dumps(stored)
+    (tmp_path / "top.h5").unlink()
+    same(pickle.loads(content), copy)
+
+
+def test_results_of_robots_are_shown(tmp_path):
+    robot = Path(__file__).resolve().parents[2] / "examples" / "robot" / "arm.urdf"
+    stored = ld.run(robot, end=0.05, out=tmp_path / "arm.h5", states=True, set={"gravity[2]": -3})
+    assert stored.view() is not None
+    subprocess.run(["liedyn", "convert", "arm.h5", "arm.glb"], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "arm.glb").stat().st_size > 1000
+
+
+def test_animations_have_increasing_times_and_files_of_any_model_a_name(tmp_path):
+    ball = {
+        "liedyn": 1,
+        "name": "R&D <arm>/left",
+        "gravity": [0, 0, -9.81],
+        "bodies": {"ball": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [0, 0, 1]}},
+        "sensors": {"place": {"type": "position", "of": "ball"}, "speed": {"type": "velocity", "of": "ball"}},
+        "events": {"hit": {"when": "place[2]", "direction": "falling", "set": "sensors.speed[2] = -0.8*speed[2]"}},
+        "simulation": {"end": 1, "step": 1e-2},
+    }
+    (tmp_path / "ball.json").write_text(json.dumps(ball))
+    subprocess.run(["liedyn", "run", "ball.json", "--output-events", "--gltf", "ball.glb", "--vtk", "vtk"], cwd=tmp_path, check=True, capture_output=True)
+    data = (tmp_path / "ball.glb").read_bytes()
+    length = int.from_bytes(data[12:16], "little")
+    gltf = json.loads(data[20 : 20 + length])
+    accessor = gltf["accessors"][gltf["animations"][0]["samplers"][0]["input"]]
+    start = 20 + length + 8 + gltf["bufferViews"][accessor["bufferView"]].get("byteOffset", 0) + accessor.get("byteOffset", 0)
+    times = np.frombuffer(data, "<f4", accessor["count"], start)
+    assert len(times) > 100 and (np.diff(times) > 0).all()
+    for one in gltf["animations"][0]["samplers"]:
+        assert gltf["accessors"][one["output"]]["count"] % len(times) == 0
+    listed = ElementTree.parse(tmp_path / "vtk" / "R_D _arm__left.pvd")
+    assert all((tmp_path / "vtk" / one.get("file")).is_file() for one in listed.iter("DataSet"))
 
 
 def test_a_copy_of_a_state_space_writes_the_same_file(tmp_path):

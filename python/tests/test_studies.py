@@ -297,7 +297,10 @@ def test_a_time_limit_ends_a_case_only(tmp_path):
 def test_parameters_that_the_reader_needs_are_read_anew(tmp_path):
     study = {"model": "chain", "parameters": {"links": [1, 3, 2]}, "simulation": {"end": 0.01}, "outputs": {"tip": "tip[0]@0"}}
     np.testing.assert_allclose(ld.Study(study).run(tmp_path / "chain.h5")["tip"], [1, 3, 2])
-    # The end of the run is an expression of a parameter.
+    # The end of the run is an expression of a parameter; the first and the last value are that of the model.
+    other = thrown() | {"parameters": {"v": [5, 10, 2, 5]}, "sampling": {"method": "list"}, "outputs": {"end": "place[2]"}}
+    other["model"]["simulation"]["end"] = "2*v/10"
+    np.testing.assert_allclose(ld.Study(other).run(tmp_path / "ends.h5")["end"], 0, atol=1e-9)
     study = thrown() | {"parameters": {"v": [4, 6]}, "sampling": {"method": "grid"}, "outputs": {"end": "place[2]"}}
     study["model"]["simulation"]["end"] = "2*v/g"
     table = ld.Study(study).run(tmp_path / "thrown.h5")
@@ -370,6 +373,82 @@ def test_elementary_effects_of_a_linear_function(tmp_path):
     found = ld.Study(study).run(tmp_path / "store.h5").morris("end")  # v - g/2: slopes 2 and -2 per unit of the distribution
     assert found["v"]["mean"] == pytest.approx(2) and found["g"]["mean"] == pytest.approx(-2)
     assert found["g"]["absolute"] == pytest.approx(2) and found["g"]["deviation"] == pytest.approx(0, abs=1e-9)
+
+
+def test_elementary_effects_leave_out_paths_that_failed(tmp_path):
+    study = thrown() | {"sampling": {"method": "morris", "cases": 12}, "outputs": {"end": "place[2]"}}
+    study["parameters"]["g"] = {"distribution": "uniform", "lower": 8, "upper": 12}
+    study["model"]["forces"] = {"fault": {"type": "force", "on": "stone", "force": ["0*sqrt(where(v > 5.5, g - 9, 1))", 0, 0]}}
+    with pytest.warns(ld.NumericalWarning, match="did not complete"):
+        table = ld.Study(study).run(tmp_path / "store.h5")
+    assert not table.completed[:3].all() or not table.completed[-3:].all() or not table.completed[3:-3].all()
+    with pytest.warns(ld.NumericalWarning, match="are left out"):
+        found = table.morris("end")
+    assert found["v"]["mean"] == pytest.approx(2) and found["g"]["mean"] == pytest.approx(-2)
+    assert found["g"]["absolute"] == pytest.approx(2) and found["g"]["deviation"] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_discrete_parameter_may_keep_its_value(tmp_path):
+    study = thrown() | {"sampling": {"method": "morris", "cases": 20}, "outputs": {"end": "place[2]"}}
+    study["parameters"] = {"v": {"distribution": "discrete", "values": [4, 6], "weights": [1, 3]}, "g": {"distribution": "uniform", "lower": 8, "upper": 12}}
+    found = ld.Study(study).run(tmp_path / "store.h5").morris("end")
+    assert found["g"]["mean"] == pytest.approx(-2)
+    assert 0 <= found["v"]["mean"] <= 4 + 1e-9  # (6 - 4)/0.5 where the value changes, otherwise 0
+
+
+def test_outputs_of_several_numbers_are_asked_for_one_by_one(tmp_path):
+    table = ld.Study(thrown(10)).run(tmp_path / "store.h5")
+    for ask in (table.statistics, table.plot_histogram, table.response_surface):
+        with pytest.raises(ld.InputError, match=r'expected one component, got .all. \(hint: for example "all\[0\]"'):
+            ask("all")
+
+
+def test_a_store_is_free_after_an_error(tmp_path):
+    def fails(*_) -> None:
+        raise RuntimeError("stop")
+
+    kept = []  # as a notebook does, with all that belongs to it
+    try:
+        ld.Study(thrown(20)).run(tmp_path / "store.h5", progress=fails)
+    except RuntimeError as error:
+        kept.append(error)
+    assert kept
+    assert ld.Study(thrown(20)).run(tmp_path / "store.h5").completed.all()
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        ld.Study(thrown(20)).run(tmp_path / "other.h5", executor=pool)
+        assert ld.Study(thrown(20)).run(tmp_path / "other.h5", executor=pool, retry=True).completed.all()
+
+
+def test_results_may_be_kept_of_cases_that_have_run(tmp_path):
+    table = ld.Study(thrown(10)).run(tmp_path / "store.h5")
+    assert not (tmp_path / "store_results").exists()
+    ld.Study(thrown(10, keep=[3, 5])).run(tmp_path / "store.h5")
+    assert sorted(p.name for p in (tmp_path / "store_results").iterdir()) == ["3.h5", "5.h5"]
+    assert ld.load_result(tmp_path / "store_results" / "5.h5")["place"][-1, 2] == table["end"][5]
+
+
+def test_models_in_a_dict_name_files_of_the_current_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "road.csv").write_text("0,1\n1,3\n2,5\n")
+    model = {
+        "liedyn": 1,
+        "parameters": {"k": 1},
+        "bodies": {"b": {"type": "point", "mass": 1}},
+        "tables": {"road": {"file": "road.csv"}},
+        "forces": {"f": {"type": "force", "on": "b", "force": ["k*road(t)", 0, 0]}},
+        "sensors": {"v": {"type": "velocity", "of": "b"}},
+        "simulation": {"end": 1, "step": 1e-3, "integrator": "rk44"},
+    }
+    expected = ld.run(model)["v"][-1, 0]
+    assert expected == pytest.approx(2)  # integral of 1 + 2 t
+    study = {"parameters": {"k": [1, 2, 1]}, "outputs": {"v": "v[0]"}}
+    builder = ld.Builder.from_json(model)
+    for i, one in enumerate((model, builder)):
+        np.testing.assert_allclose(ld.Study(study | {"model": one}).run(tmp_path / f"{i}.h5")["v"], [expected, 2 * expected, expected])
+        search = {"model": one, "variables": {"k": {"parameter": "k", "lower": 0, "upper": 5}}, "minimize": "(end_v - 6)^2", "outputs": {"end_v": "v[0]"}}
+        assert ld.optimize(search).variables["k"] == pytest.approx(3, rel=1e-4)
+    with concurrent.futures.ProcessPoolExecutor(1) as pool:
+        np.testing.assert_allclose(ld.Study(study | {"model": model}).run(tmp_path / "pool.h5", executor=pool)["v"], [expected, 2 * expected, expected])
 
 
 def test_derivative_based_indices_of_a_linear_function():

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <set>
 #include <sstream>
 
@@ -21,6 +23,22 @@ fs::path own_file() {
   const fs::path loaded = info.dli_fname == nullptr ? fs::path() : fs::path(info.dli_fname);
   if (loaded.extension() == ".so") return fs::absolute(loaded);
   return program.empty() ? fs::absolute(loaded) : program;
+}
+
+// Files that stand for others, by their absolute names.
+struct Originals {
+  std::mutex mutex;
+  std::map<std::string, std::string> of;
+};
+Originals& originals() {
+  static Originals all;
+  return all;
+}
+std::string original_of(const std::string& file) {
+  Originals& all = originals();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.of.find(fs::absolute(file).lexically_normal().string());
+  return found == all.of.end() ? file : found->second;
 }
 
 // FOLDER/liedyn/NAME in the nearest directory above that has it.
@@ -75,9 +93,16 @@ std::vector<std::string> model_names() {
   return {names.begin(), names.end()};
 }
 
-std::string outside_of_model(const fs::path& named, const std::string& model_file) {
+void stands_for(const std::string& file, const std::string& original) {
+  Originals& all = originals();
+  const std::lock_guard lock(all.mutex);
+  all.of[fs::absolute(file).lexically_normal().string()] = original;
+}
+
+std::string outside_of_model(const fs::path& named, const std::string& file) {
   const char* const allowed = std::getenv("LIEDYN_ALLOW_OUTSIDE");
   if (allowed != nullptr && std::string_view(allowed) == "1") return {};
+  const std::string model_file = file.empty() ? file : original_of(file);
   // Models that a program has made have a name instead, or none.
   std::error_code error;
   if (fs::path(model_file).extension().empty() && !fs::is_regular_file(model_file, error)) return {};

@@ -22,6 +22,8 @@ std::vector<std::string> model_names();
 // links lead, or in one of model_directories(). Empty: it does. Otherwise what is wrong. Models without a file, which a program has made, may name any file, and so may all where the
 // environment variable LIEDYN_ALLOW_OUTSIDE is 1 (--allow-outside).
 std::string outside_of_model(const std::filesystem::path& named, const std::string& model_file);
+// What a program has written to `file`, to hand it on, comes from `original` (empty: from the program itself), where this counts.
+void stands_for(const std::string& file, const std::string& original);
 inline constexpr const char* kAllowOutside =
     "move it into that folder, or allow all files: --allow-outside, or LIEDYN_ALLOW_OUTSIDE=1";
 

@@ -73,6 +73,14 @@ TEST_F(Paths, ModelsNameFilesOfTheirFolderOnly) {
   EXPECT_EQ(outside_of_model(shared, file), "");
   EXPECT_EQ(outside_of_model("/etc/passwd", ""), "");
   EXPECT_EQ(outside_of_model("/etc/passwd", "model"), "");
+  // Written by a program, as the model of another file and as its own.
+  const fs::path table = folder / "table.csv", written = make_model("c", "copy");
+  EXPECT_NE(outside_of_model(table, written.string()), "");
+  stands_for(written.string(), file);
+  EXPECT_EQ(outside_of_model(table, written.string()), "");
+  EXPECT_THAT(outside_of_model("/etc/passwd", written.string()), testing::HasSubstr(folder.string()));
+  stands_for(written.string(), "");
+  EXPECT_EQ(outside_of_model("/etc/passwd", written.string()), "");
   setenv("LIEDYN_ALLOW_OUTSIDE", "1", 1);
   EXPECT_EQ(outside_of_model("/etc/passwd", file), "");
   unsetenv("LIEDYN_ALLOW_OUTSIDE");

@@ -1,5 +1,6 @@
 #include "liedyn/base/thread_pool.h"
 
+#include <system_error>
 #include <utility>
 
 namespace liedyn {
@@ -29,7 +30,10 @@ void wait_for_change(const std::atomic<Number>& value, Number from) {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {  // the machine allows no more: these do it
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -141,23 +141,40 @@ class Reader {
     if (!good) finding(value.line(), path, message, hint);
     return good;
   }
-  void body(const JsonValue& value, const std::string& path, bool planar, BodyConfiguration& out) {
+  void body(const JsonValue& value, const std::string& path, NodeType type, BodyConfiguration& out) {
     if (!value.is(JsonType::Object))
       return finding(value.line(), path, "expected an object, got " + value.describe());
+    const bool planar = is_planar(type);
     for (const JsonValue item : value) {
       const std::string key(item.key()), place = path + "." + key;
-      if (key == "position")
+      // What the body cannot do must be zero.
+      const auto zero = [&](double largest, const char* why) {
+        constexpr double kZero = 1e-9;
+        if (largest > kZero) finding(item.line(), place, why);
+      };
+      if (key == "position") {
         out.gives.position = numbers(item, place, 3, out.position.data());
-      else if (key == "velocity")
+        if (planar) zero(std::abs(out.position.z()), "expected z = 0: the body stays in the plane");
+      } else if (key == "velocity") {
         out.gives.velocity = numbers(item, place, 3, out.velocity.data());
-      else if (key == "angular_velocity")
+        if (planar) zero(std::abs(out.velocity.z()), "expected z = 0: the body stays in the plane");
+        if (!translates(type)) zero(out.velocity.norm(), "expected 0: the body only rotates");
+      } else if (key == "angular_velocity") {
         out.gives.angular_velocity = numbers(item, place, 3, out.angular_velocity.data());
-      else if (key == "orientation")
+        if (planar)
+          zero(out.angular_velocity.head<2>().norm(), "expected x = y = 0: the body turns about z only");
+        if (!rotates(type)) zero(out.angular_velocity.norm(), "expected 0: the body has no orientation");
+      } else if (key == "orientation") {
         orientation(item, place, out.orientation), out.gives.orientation = true;
-      else if (key == "angle" && planar) {
+        out.angle.reset();
+        const Vec3 turn = out.orientation.log();
+        if (planar) zero(turn.head<2>().norm(), "expected a rotation about z");
+        if (!rotates(type)) zero(turn.norm(), "expected no rotation: the body has no orientation");
+      } else if (key == "angle" && planar) {
         double angle = 0;
         out.gives.orientation = number(item, place, angle);
         out.orientation = SO3<double>::exp({0, 0, angle});
+        out.angle = angle;
       } else if (std::find(std::begin(kOnlyWritten), std::end(kOnlyWritten), key) == std::end(kOnlyWritten))
         finding(item.line(), place, "unknown key", did_you_mean(key, kRead));
     }
@@ -360,6 +377,7 @@ std::string configuration_json(const System& system, const State& state) {
     const NodeType type = model.body_types[i];
     Json body = {{"position", array_of(b.position)}};
     if (rotates(type)) body["orientation"] = {{"quaternion", array_of(b.orientation.coordinates())}};
+    if (b.angle) body["angle"] = *b.angle;
     if (translates(type)) body["velocity"] = array_of(b.velocity);
     if (rotates(type)) body["angular_velocity"] = array_of(b.angular_velocity);
     if (translates(type)) body["acceleration"] = array_of(m.acceleration());
@@ -471,7 +489,7 @@ Configuration read_configuration_text(const std::string& text, const std::string
       else {
         const auto index = static_cast<std::size_t>(found - names.begin());
         named[index] = true;
-        reader.body(value, "bodies." + name, is_planar(model.body_types[index]), out.bodies[index]);
+        reader.body(value, "bodies." + name, model.body_types[index], out.bodies[index]);
       }
     }
     follow_hosts(model.description(), described, named, out);

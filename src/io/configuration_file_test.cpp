@@ -1,6 +1,7 @@
 // Configurations as files: what is written is read again, and modal coordinates only for the modes they belong to.
 #include "liedyn/io/configuration_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <numbers>
@@ -451,6 +452,61 @@ TEST(ConfigurationFiles, SayThatTurnsAreLost) {
         for (const char* name : {"forces.other", "states.wave"})
           EXPECT_EQ(found.find(name), std::string::npos) << what << found;
       }
+    }
+}
+
+System system_of(const std::string& text, const std::string& formulation = "r3so3") {
+  const auto d = std::make_shared<const Description>(read_model_text(text, "model.json"));
+  return System(Model::compile(d, formulation), Params(d));
+}
+
+// The angle of a planar body counts turns, and a configuration keeps them: whether it names the body, gives the angle, or is what the program writes.
+TEST(ConfigurationFiles, KeepTheTurnsOfPlanarBodies) {
+  for (const std::string formulation : {"r3so3", "se3"}) {
+    const System system = system_of(
+        R"json({"liedyn": 1, "bodies": {"wheel": {"type": "planar", "mass": 1, "inertia": 1, "position": [1, 2], "angle": 7}},
+            "sensors": {"phi": {"type": "angle", "of": "wheel"}},
+            "forces": {"drive": {"type": "torque", "on": "wheel", "torque": [0, 0, "-5*(phi - 7)"]}}})json",
+        formulation);
+    const auto angle = [&](const std::string& text) {
+      State state = system.empty_state();
+      set_configuration(system.model(), read_configuration_text(text, "c.json", system), state);
+      return state.q[2];
+    };
+    State typed = system.empty_state();
+    typed.q = initial_values(system.model(), system.params().values().data()).q;
+    for (const std::string& text :
+         {std::string(R"({"bodies": {"wheel": {"velocity": [0, 0, 0]}}})"),
+          std::string(R"({"bodies": {"wheel": {"angle": 7}}})"), configuration_json(system, typed)})
+      expect_at_most(std::abs(angle(text) - 7), 1e-14, formulation + ": angle [rad]");
+    expect_at_most(std::abs(angle(R"({"bodies": {"wheel": {"orientation": [0, 0, 0.5]}}})") - 0.5), 1e-15,
+                   formulation + ": an orientation is within half a turn [rad]");
+  }
+}
+
+TEST(ConfigurationFiles, RefuseWhatABodyCannotDo) {
+  const System system = system_of(
+      R"({"liedyn": 1, "bodies": {"wheel": {"type": "planar", "mass": 1, "inertia": 1}, "top": {"type": "rotating", "mass": 1, "inertia": [1, 1, 1]},
+          "stone": {"type": "point", "mass": 1}}})");
+  const std::pair<const char*, const char*> cases[] = {
+      {R"("wheel": {"position": [0, 0, 5]})",
+       "bodies.wheel.position: expected z = 0: the body stays in the plane"},
+      {R"("wheel": {"velocity": [0, 0, 5]})",
+       "bodies.wheel.velocity: expected z = 0: the body stays in the plane"},
+      {R"("wheel": {"orientation": {"cardan": [1.2, 0, 0]}})",
+       "bodies.wheel.orientation: expected a rotation about z"},
+      {R"("wheel": {"angular_velocity": [3, 0, 0]})",
+       "bodies.wheel.angular_velocity: expected x = y = 0: the body turns about z only"},
+      {R"("top": {"velocity": [1, 0, 0]})", "bodies.top.velocity: expected 0: the body only rotates"},
+      {R"("stone": {"orientation": [0, 0, 1]})",
+       "bodies.stone.orientation: expected no rotation: the body has no orientation"},
+      {R"("stone": {"angular_velocity": [0, 0, 1]})",
+       "bodies.stone.angular_velocity: expected 0: the body has no orientation"}};
+  for (const auto& [body, message] : cases) try {
+      read_configuration_text(fmt::format("{{\"bodies\": {{{}}}}}", body), "c.json", system);
+      ADD_FAILURE() << "accepted: " << body;
+    } catch (const InputError& error) {
+      EXPECT_STREQ(error.what(), fmt::format("c.json:1: {}", message).c_str());
     }
 }
 

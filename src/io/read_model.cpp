@@ -724,6 +724,11 @@ Description read_model(const std::string& model) {
 
 Description read_model_text(std::string_view text, const std::string& file,
                             std::vector<Assignment>& assignments) {
+  if (file.ends_with(".urdf")) {
+    std::vector<std::string> ignored;
+    return with_source(text, assignments,
+                       [&] { return read_urdf(std::string(text), file, assignments, ignored); });
+  }
   const JsonDocument document = JsonDocument::parse(text, file);
   return with_source(text, assignments, [&] {
     return needs_expansion(document.root()) ? read_expanded(document, file, assignments)

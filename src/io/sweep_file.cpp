@@ -558,6 +558,16 @@ SweepFile read_sweep_text(std::string_view text, const std::string& file, const 
         }
         reread = reread || !may_be_set(model, read, set, path, first[i]) ||
                  !may_be_set(model, read, set, path, last[i]);
+        // The value that the model has shows nothing.
+        constexpr std::uint64_t kLooked = 1000;
+        const double own = params.get(params.find(path));
+        for (std::uint64_t point = 1; !reread && first[i] == own && last[i] == own &&
+                                      point < std::min<std::uint64_t>(plan.sampling.size(), kLooked);
+             ++point)
+          if (const double other = plan.values(point)[i]; other != own) {
+            reread = !may_be_set(model, read, set, path, other);
+            break;
+          }
       }
     for (const std::string& formulation : formulations)
       for (const std::string& integrator : integrators) {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -57,7 +58,11 @@ std::vector<std::uint64_t> unpack(std::string_view message) {
 class Workers {
  public:
   Workers(const SweepPlan& plan, int count) : plan_(plan) {
-    for (int i = 0; i < std::max(count, 1); ++i) threads_.emplace_back([this] { work(); });
+    try {
+      for (int i = 0; i < std::max(count, 1); ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // the machine allows no more
+      if (threads_.empty()) throw;
+    }
   }
   ~Workers() {
     end();

@@ -26,6 +26,7 @@
 #include "liedyn/io/hdf5_handle.h"
 #include "liedyn/io/hdf5_text.h"
 #include "liedyn/io/text_output.h"
+#include "liedyn/io/write_results.h"
 
 namespace liedyn {
 namespace {
@@ -365,8 +366,6 @@ void read_table(const std::string& file, std::string& layout, const Use& use) {
   } catch (const Json::exception&) {
     refuse_store(file, "is not the store of a study: its layout cannot be read", "");
   }
-  std::size_t width = 0;
-  for (const Column& c : columns) width += c.width;
   for (std::uint64_t first = 0; first < sizes.cases; first += TableFile::kBlock) {
     const auto count = static_cast<std::size_t>(std::min(TableFile::kBlock, sizes.cases - first));
     std::vector<std::vector<double>> parts;
@@ -470,13 +469,18 @@ SweepStore::SweepStore(std::string file, std::string layout)
   try {
     read_journal();
   } catch (...) {
-    close(std::exchange(journal_, -1));
+    ::close(std::exchange(journal_, -1));
     throw;
   }
 }
 
-SweepStore::~SweepStore() {
-  if (journal_ >= 0) close(journal_);
+SweepStore::~SweepStore() { close(); }
+
+// Forked processes have the same lock, and it would last as long as they do.
+void SweepStore::close() {
+  if (journal_ < 0) return;
+  flock(journal_, LOCK_UN);
+  ::close(std::exchange(journal_, -1));
 }
 
 // The lock is that of the journal. Whoever had it before may have removed the file in between: then there is a new one.
@@ -487,7 +491,7 @@ void SweepStore::open_journal() {
     if (journal_ < 0) refuse_system(name, "cannot be opened");
     if (flock(journal_, LOCK_EX | LOCK_NB) != 0) {
       const bool used = errno == EWOULDBLOCK;
-      close(std::exchange(journal_, -1));
+      ::close(std::exchange(journal_, -1));
       if (used)
         refuse_store(file_, "is in use by another process",
                      "wait for it to end, or choose another store with --out");
@@ -498,7 +502,7 @@ void SweepStore::open_journal() {
     if (fstat(journal_, &mine) == 0 && stat(name.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
         mine.st_dev == there.st_dev)
       return;
-    close(std::exchange(journal_, -1));
+    ::close(std::exchange(journal_, -1));
   }
   refuse_store(file_, "is in use by other processes", "");
 }
@@ -672,6 +676,36 @@ void SweepStore::fold() {
     changed_ = false;
   }
   if (counts_[0] == 0) unlink(name.c_str());  // still locked until the store is closed
+}
+
+namespace {
+
+std::string kept_file(const std::string& folder, std::uint64_t index) {
+  return (std::filesystem::path(folder) / fmt::format("{}.h5", index)).string();
+}
+
+}  // namespace
+
+void keep_results(SweepPlan& plan, const std::string& folder) {
+  if (plan.kept.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw InputError(folder, "cannot be made a directory: " + error.message());
+  plan.keep = [folder](std::uint64_t index, const Result& result) {
+    write_results(result, kept_file(folder, index));
+  };
+}
+
+std::vector<std::uint64_t> cases_to_run(const SweepPlan& plan, const SweepStore& store,
+                                        const std::string& folder, bool failed) {
+  std::vector<std::uint64_t> out = store.missing(failed);
+  for (const std::uint64_t index : plan.kept)
+    if (store.status()[static_cast<std::size_t>(index)] == CaseStatus::Completed &&
+        !std::filesystem::exists(kept_file(folder, index)))
+      out.push_back(index);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
 }
 
 SweepTable read_sweep_store(const std::string& file) {

@@ -53,6 +53,8 @@ class SweepStore {
   void add(std::string_view encoded);
   // Writes FILE from the journal, and removes the journal if no case is missing.
   void fold();
+  // Others may open the store from now on, and nothing is added any more; also where this process has been forked meanwhile.
+  void close();
 
  private:
   void open_journal();
@@ -72,6 +74,12 @@ class SweepStore {
   std::vector<std::uint64_t> offsets_;  // of the records
   std::uint64_t counts_[5] = {};
 };
+
+// Beside a store: FOLDER/CASE.h5 for each of the kept cases. Makes the folder where there are any.
+void keep_results(SweepPlan& plan, const std::string& folder);
+// What is to be run, ascending: what the store misses (see SweepStore::missing), and kept cases that have completed without a file in the folder.
+std::vector<std::uint64_t> cases_to_run(const SweepPlan& plan, const SweepStore& store,
+                                        const std::string& folder, bool failed);
 
 // A store as it is now, also while a study goes on. Throws InputError.
 struct SweepTable {

@@ -165,7 +165,14 @@ class Writer {
              {"nodes", Json::array()}};
     const std::vector<double> times = unpack_array(scene["times"], "times");
     // Load factors are shown as seconds; a model alone stands still.
-    for (const double t : times) times_.push_back(static_cast<float>(t - times[0]));
+    // Times of an animation increase: of the states before and after an event it has the later one.
+    for (std::size_t row = 0; row < times.size(); ++row) {
+      const auto t = static_cast<float>(times[row] - times[0]);
+      if (times_.empty() || t > times_.back())
+        times_.push_back(t), rows_.push_back(row);
+      else
+        rows_.back() = row;
+    }
     F_ = scene["frames"].size();
     positions_ = unpack_array(scene["positions"], "positions");
     rotations_ = unpack_array(scene["rotations"], "rotations");
@@ -433,7 +440,7 @@ class Writer {
     begin_animation("motion", time_line(times_));
     for (std::size_t f = 0; f < F_; ++f) {
       std::vector<float> places, turns;
-      for (std::size_t row = 0; row < times_.size(); ++row) {
+      for (const std::size_t row : rows_) {
         for (std::size_t i = 0; i < 3; ++i)
           places.push_back(static_cast<float>(positions_[3 * (row * F_ + f) + i]));
         const std::array<float, 4> q = rotation(row, f);
@@ -441,7 +448,13 @@ class Writer {
       }
       animate_frame(f, places, turns);
     }
-    for (const Morph& morph : morphs_) animate_weights(morph, morph.weights);
+    for (const Morph& morph : morphs_) {
+      std::vector<float> weights;
+      for (const std::size_t row : rows_)
+        weights.insert(weights.end(), morph.weights.begin() + static_cast<std::ptrdiff_t>(row * morph.count),
+                       morph.weights.begin() + static_cast<std::ptrdiff_t>((row + 1) * morph.count));
+      animate_weights(morph, weights);
+    }
   }
 
   // Each mode is an animation of its own, one period in a second: with the amplitude a and the phase s
@@ -520,7 +533,8 @@ class Writer {
   Json gltf_;
   std::string bytes_;
   std::size_t F_ = 0;
-  std::vector<float> times_;
+  std::vector<float> times_;       // of the animation
+  std::vector<std::size_t> rows_;  // of the scene, at these times
   std::vector<double> positions_, rotations_;
   std::vector<int> frame_nodes_;
   std::vector<Morph> morphs_;

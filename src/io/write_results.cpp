@@ -21,8 +21,11 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
+// Beside the file, so that renaming it is one step; messages name the file.
+std::string unfinished(const std::string& file) { return file + ".part"; }
+
 File open_to_write(const std::string& file) {
-  File out(std::fopen(file.c_str(), "wb"), &std::fclose);
+  File out(std::fopen(unfinished(file).c_str(), "wb"), &std::fclose);
   if (out == nullptr) cannot_write(file, std::strerror(errno));
   return out;
 }
@@ -63,19 +66,12 @@ bool is_csv(const std::string& file) {
                    fmt::format("expected a file that ends with .csv or .h5, got '{}'", excerpt(file, 200)));
 }
 
-// Beside the file, so that renaming it is one step.
-std::string unfinished(const std::string& file) { return file + ".part"; }
-
 }  // namespace
 
 void check_output(const std::string& file) {
   is_csv(file);
   check_place(file);
-  try {
-    open_to_write(unfinished(file));
-  } catch (const InputError&) {
-    cannot_write(file, std::strerror(errno));
-  }
+  open_to_write(file);
   std::error_code ignored;
   std::filesystem::remove(unfinished(file), ignored);
 }
@@ -87,7 +83,7 @@ void write_results(const Result& result, const std::string& file,
   const std::string part = unfinished(file);
   std::error_code error;
   try {
-    write_csv(result, part);
+    write_csv(result, file);
   } catch (...) {
     std::filesystem::remove(part, error);
     throw;

@@ -100,6 +100,11 @@ void write(const std::filesystem::path& path, const std::string& bytes) {
 }  // namespace
 
 VtkWriter::VtkWriter(const std::string& folder, std::string name) : folder_(folder), name_(std::move(name)) {
+  // A part of names of files, which stand in XML.
+  for (char& c : name_)
+    if (std::string_view("/\\&<>\"'").find(c) != std::string_view::npos ||
+        static_cast<unsigned char>(c) < ' ')
+      c = '_';
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)

@@ -1,10 +1,17 @@
 #include "liedyn/system/configuration.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "liedyn/system/node_components.h"
 
 namespace liedyn {
+namespace {
+
+constexpr double kTurn = 2 * std::numbers::pi;
+
+}  // namespace
 
 Configuration configuration_of(const System& system, const State& state) {
   Work work(system);
@@ -18,6 +25,8 @@ Configuration configuration_of(const System& system, const State& state) {
     body.position = m.p;
     body.orientation =
         stored ? rotation_of(state.q.data() + model.nodes[i].q) : SO3<double>::from_matrix(m.R);
+    if (!model.tree && is_planar(model.body_types[i]))
+      body.angle = state.q[static_cast<std::size_t>(model.nodes[i].q) + 2];
     body.velocity = m.velocity();
     body.angular_velocity = m.V.tail<3>();
     out.bodies.push_back(body);
@@ -37,6 +46,7 @@ void set_configuration(const Model& model, const Configuration& configuration, S
       const Vec3 own = node.type == NodeType::SE2 ? Vec3(R.transpose() * body.velocity) : body.velocity;
       for (int k = 0; k < 2; ++k) q[k] = body.position[k], v[k] = own[k];
       q[2] = body.orientation.log().z();
+      if (body.angle) q[2] += kTurn * std::round((*body.angle - q[2]) / kTurn);
       v[2] = body.angular_velocity.z();
       continue;
     }

@@ -2,6 +2,7 @@
 // equilibrium, an assembled mechanism, the end of another run).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "liedyn/lie/so3.h"
@@ -12,6 +13,7 @@ namespace liedyn {
 struct BodyConfiguration {
   Vec3 position = Vec3::Zero();          // of the reference point, inertial axes
   SO3<double> orientation;               // body to inertial axes
+  std::optional<double> angle;           // of a planar body: full turns with the orientation
   Vec3 velocity = Vec3::Zero();          // of the reference point, inertial axes
   Vec3 angular_velocity = Vec3::Zero();  // body axes
   // What stays although the model calls it "consistent".

@@ -51,6 +51,7 @@ export class App {
   readonly plots: Plots;
   view?: SceneView;
   other?: SceneView;
+  private gap?: string; // the channel of the distance between the two
   selected?: Owner;
   private theme: 'light' | 'dark' = 'light';
   private followed?: number;
@@ -211,6 +212,8 @@ export class App {
     const [first, second] = apart(this.view.scene, scene);
     const gap = distance(this.view.scene, scene, second);
     this.plots.setChannels([...(gap ? [gap] : []), ...this.view.scene.channels], this.view.scene.loads);
+    if (this.gap) this.plots.hide(this.gap);  // of another scene, perhaps under the same name
+    this.gap = gap?.name;
     if (gap) this.plots.show(gap);
     this.openTab('plots');
     this.title.textContent = `${first} and, in pink, ${second}`;
@@ -236,6 +239,7 @@ export class App {
   close(): void {
     this.removeOther();
     this.plots.clear();
+    this.gap = undefined;
     this.derived = [];
     for (const frame of [...this.trails.keys()]) this.removeTrail(frame);
     if (this.arrows) this.stage.scene.remove(this.arrows.group);
@@ -601,6 +605,8 @@ export class App {
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
     if (event.ctrlKey || event.metaKey || event.altKey || /^(SELECT|TEXTAREA)$/.test(target.tagName) || (target.tagName === 'INPUT' && (target as HTMLInputElement).type !== 'range')) return;
+    // Sliders other than that of time move by themselves.
+    if (target instanceof HTMLInputElement && target.id !== 'scrub' && /^(Arrow|Home|End)/.test(event.key)) return;
     const { timeline } = this;
     const jump = (timeline.end - timeline.start) / 50;
     const actions: Record<string, () => void> = {

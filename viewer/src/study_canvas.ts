@@ -86,6 +86,8 @@ export function ticks(column: Column, most: number): { value: number; text: stri
   }
   const raw = (high - low) / Math.max(most, 1), base = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * base).find((s) => s >= raw * 0.999) ?? 10 * base;
+  // Values that differ by their last digits: multiples of the step cannot be told from each other.
+  if (Math.max(Math.abs(low), Math.abs(high)) / step > 2 ** 45) return [low, high].map((value) => ({ value, text: format(value) }));
   const out = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) out.push({ value: k * step, text: rounded(k * step, step) });
   return out;

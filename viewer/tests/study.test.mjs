@@ -49,6 +49,16 @@ test('the page is one small file with one place for the study', () => {
   assert.doesNotMatch(page().replace(/<script type="module">[^]*<\/script>/, ''), /src=|href="(?!data:)/);
 });
 
+test('values that differ by their last digit have an axis', { timeout: 60e3 }, async () => {
+  const data = study(5, []);
+  const next = 0.30000000000000004; // after 0.3
+  data.columns[2].values = pack([0.3, next, 0.3, next, NaN], 'f64');
+  const { tab, errors, close } = await open('study_last_digit', data);
+  assert.equal(await tab.textContent('#count'), '5 cases');
+  assert.deepEqual(errors, []);
+  await close();
+});
+
 test('a range on an axis selects in all views; a case opens in 3D', async () => {
   const n = 401, top = scenes.top();
   const { tab, errors, close } = await open('study_line', study(n, [100]), { 100: top.json });

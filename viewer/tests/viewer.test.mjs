@@ -273,6 +273,13 @@ test('two results: the second is overlaid, their distance is plotted', async () 
   assert.ok(Math.abs(mine[1] - Math.sin(0.5)) < 1e-6 && its[1] < mine[1], `paths begin at ${mine[1]} and ${its[1]}`);
   await tab.evaluate(() => window.liedyn.app.toggleTrail(0));
   assert.deepEqual(await drawn(), []);
+  // A third one under the name of the second: its own distance.
+  const third = scenes.top({ phase: 0.03, title: 'other' });
+  await tab.evaluate((text) => window.liedyn.app.openFiles([new File([text], 'third.json')]), JSON.stringify(third.json));
+  await seek(tab, 1);
+  const later = Number(await tab.textContent('[data-channel="distance to other"] .legend em'));
+  const further = 2 * Math.sin(0.015) * Math.sin(0.5);
+  assert.ok(Math.abs(later - further) < 5e-6, `${later} instead of ${further}`);
   assert.deepEqual(errors, []);
   await close();
 });
@@ -288,6 +295,11 @@ test('modes: chosen from a list, with their amplitude', async () => {
   await seek(tab, 0.125);
   const got = points(await tab.evaluate(() => Array.from(window.liedyn.app.view.poses.positions)));
   got.forEach((p, i) => near(p, [string.x(i), 0, 0.2 * Math.cos(Math.PI / 4) * string.shape(3, i)], 1e-6, `bead ${i}`));
+  // Keys of a slider move it, and not the time.
+  await tab.focus('#amplitude');
+  await tab.keyboard.press('ArrowLeft');
+  assert.ok(Number(await tab.$eval('#amplitude', (slider) => slider.value)) < 0.1);
+  assert.ok(Math.abs((await tab.evaluate(() => window.liedyn.app.timeline.time)) - 0.125) < 1e-12);
   assert.deepEqual(errors, []);
   await close();
   // Those that do not oscillate come last, folded.

@@ -51,7 +51,8 @@ class Mover {
     if (value == nullptr) {
       // Defaults are places too, but for bodies that follow another one.
       if (field.defaults.empty() || rides) {
-        if (section == Section::Beams && field.name == "y_axis" && pose_.turns)
+        if ((section == Section::Beams || section == Section::Flexible) && field.name == "y_axis" &&
+            pose_.turns)
           refuse(field, entry.origin, "the default of this direction depends on the inertial axes",
                  "give it");
         return;
@@ -120,7 +121,8 @@ class Mover {
   void move(PoseRole role, const Field& field, Item& value) {
     if (is_plane(field) && !check_plane(field, value.origin)) return;
     if (role == PoseRole::Angle) {
-      if (!pose_.turns || (value.is(JsonType::String) && value.text == "consistent")) return;
+      if (!pose_.turns || is_blank(value) || (value.is(JsonType::String) && value.text == "consistent"))
+        return;
       if (const auto a = term_of(value)) replace(value, item_of(*a + *pose_.angle, value.origin));
       return;
     }
@@ -147,6 +149,9 @@ class Mover {
     value = std::move(by);
   }
 
+  static bool is_blank(const Item& item) {
+    return item.is(JsonType::String) && item.text.find_first_not_of(" \t\r\n") == std::string::npos;
+  }
   static std::optional<Term> term_of(const Item& item) {
     if (item.is(JsonType::Number)) return Term(item.number);
     if (item.is(JsonType::String)) return Term::expression(item.text);
@@ -160,6 +165,7 @@ class Mover {
     if (!value.is(JsonType::Array) || value.items.size() != count) return;
     Term3 v;
     for (std::size_t i = 0; i < count; ++i) {
+      if (is_blank(value.items[i])) return;  // the reader complains
       const auto x = term_of(value.items[i]);
       if (!x)
         return refuse(field, value.origin, "this function of time cannot be turned",

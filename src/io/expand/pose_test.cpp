@@ -63,7 +63,7 @@ void repeat_in_expressions(Json& model) {
   Json expressions = Json::object();
   for (const auto& [name, sensor] : model["sensors"].items())
     for (const ListedSensor& listed : sensor_kinds())
-      if (listed.kind.type == sensor["type"])
+      if (listed.kind.type == sensor["type"].get<std::string>())
         expressions["own_" + name] = {
             {"type", "expression"},
             {"value", listed.components == 1 ? name : fmt::format("{0}[0]; 2*{0}[1]; {0}[2]^2", name)}};
@@ -544,6 +544,25 @@ TEST(MovedModels, RefuseWhatHasNoAxesToTurn) {
   EXPECT_THAT(pose_complaint(with(plain, sets("bodies.b.position[0] = 2"), moved)),
               HasSubstr("it cannot be set"));
   EXPECT_EQ(pose_complaint(with(plain, sets("sensors.v[0] = 1; forces.f.force[1] = 2"), moved)), "accepted");
+}
+
+// The default of y_axis follows the inertial axes, and a section must not be left behind: the load would bend it about its stiff axis.
+TEST(MovedModels, TurnNoBeamWithoutItsYAxis) {
+  for (const char* section : {"beams", "flexible"})
+    for (const char* given : {"", R"("y_axis": [0, 1, 0],)"}) {
+      const std::string text = fmt::format(
+          R"json({{ "liedyn": 1, "models": {{ "s": {{ "rotation": {{ "axis": [1, 0, 0], "angle": 1.5 }}, "model": {{ "liedyn": 1,
+   "{}": {{ "strip": {{ "type": "rectangle", "from": [0, 0, 0], "to": [1, 0, 0], {} "elements": 4, "width": 0.1, "height": 0.01,
+                       "young": 2e11, "density": 7800 }} }} }} }} }} }})json",
+          section, given);
+      if (*given == '\0')
+        EXPECT_THAT(pose_complaint(text),
+                    testing::HasSubstr("s.strip.y_axis: the sub-model 's' is moved, but the default of this "
+                                       "direction depends on the inertial axes"))
+            << section;
+      else
+        EXPECT_EQ(pose_complaint(text), "accepted") << section;
+    }
 }
 
 // A kind that nobody has classified makes expressions of moved models with it fail: every kind is.

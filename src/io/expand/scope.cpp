@@ -9,6 +9,7 @@
 
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/field.h"
+#include "liedyn/model/number_paths.h"
 
 namespace liedyn {
 namespace {
@@ -161,18 +162,10 @@ std::optional<TermMatrix> Scope::rotation(const Item& item, const std::string& p
       if (!row) return {};
       R[i] = *row;
     }
-    constexpr double kRounded = 1e-6;
-    double m[3][3];
-    for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t j = 0; j < 3; ++j) m[i][j] = value(R[i][j]);
-    const double det = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
-                       m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-                       m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-    bool good = std::abs(det - 1) < kRounded;
-    for (const auto& a : m) good = good && std::abs(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] - 1) < kRounded;
-    if (!good)
-      return bad(
-          "matrix: expected a rotation, with rows of length 1 that are perpendicular and right-handed");
+    double rows[9];
+    for (std::size_t i = 0; i < 9; ++i) rows[i] = value(R[i / 3][i % 3]);
+    if (const std::string mistake = rotation_mistake(RotationForm::Matrix, rows); !mistake.empty())
+      return bad("matrix: " + mistake);
     return R;
   }
   findings_.add(inner, fmt::format("unknown key, expected {}", kForms),

@@ -330,7 +330,7 @@ std::string read_text(const std::string& path, const std::string& model_file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream out;
   out << in.rdbuf();
-  if (!in) throw std::invalid_argument(fmt::format("cannot read '{}'", file.string()));
+  if (!in || out.bad()) throw std::invalid_argument(fmt::format("cannot read '{}'", file.string()));
   return out.str();
 }
 
@@ -357,7 +357,11 @@ SparseMatrix parse_matrix_market(std::string_view text) {
   if (rows < 1 || columns < 1 || rows > kMost || columns > kMost || (symmetric && rows != columns))
     in.fail(fmt::format("expected the size of a matrix, got {} x {}", rows, columns));
   std::vector<Eigen::Triplet<double>> entries;
+  bool below = false, above = false;
   const auto add = [&](long r, long c, double value) {
+    (r > c ? below : above) |= r != c;
+    if (symmetric && below && above)
+      in.fail("expected the entries of one triangle of a symmetric matrix, got both");
     entries.emplace_back(static_cast<int>(r), static_cast<int>(c), value);
     if (symmetric && r != c) entries.emplace_back(static_cast<int>(c), static_cast<int>(r), value);
   };
@@ -372,6 +376,7 @@ SparseMatrix parse_matrix_market(std::string_view text) {
     for (long c = 0; c < columns; ++c)
       for (long r = symmetric ? c : 0; r < rows; ++r) add(r, c, in.number());
   }
+  if (!in.at_end()) in.fail("expected the end of the file, got more entries than its sizes say");
   SparseMatrix out(rows, columns);
   out.setFromTriplets(entries.begin(), entries.end());
   return out;

@@ -444,6 +444,12 @@ TEST(Files, MistakesHaveTheirLine) {
       "expected real or integer");
   has(message(parse_matrix_market, "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5.0\n"),
       "there is no entry (3, 1)");
+  has(message(parse_matrix_market,
+              "%%MatrixMarket matrix coordinate real symmetric\n2 2 4\n1 1 2\n2 2 2\n1 2 -1\n2 1 -1\n"),
+      "line 6: expected the entries of one triangle of a symmetric matrix, got both");
+  has(message(parse_matrix_market,
+              "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 2\n2 2 2\n2 1 -1\n"),
+      "expected the end of the file, got more entries than its sizes say");
   has(message(parse_matrix_market, "%%MatrixMarket matrix array real general\n2 2\n1 2 x 4\n"),
       "line 3: expected a number, got 'x'");
 }
