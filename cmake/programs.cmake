@@ -35,7 +35,16 @@ if(cli_sources)
 endif()
 
 # Messages between the processes of a study: a shared object of its own, which the program loads for --engine mpi only.
-find_package(MPI COMPONENTS CXX)
+# Where only the programs of Open MPI are installed, its compiler names directories that do not exist, with which CMake ends.
+find_program(LIEDYN_MPI_COMPILER NAMES mpicxx mpic++)
+mark_as_advanced(LIEDYN_MPI_COMPILER)
+set(without_mpi 0)
+if(LIEDYN_MPI_COMPILER)
+  execute_process(COMMAND ${LIEDYN_MPI_COMPILER} -E -include mpi.h -x c++ /dev/null OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE without_mpi)
+endif()
+if(without_mpi EQUAL 0)
+  find_package(MPI COMPONENTS CXX)
+endif()
 if(TARGET liedyn_cli AND MPI_CXX_FOUND)
   add_library(liedyn_mpi MODULE mpi/liedyn_mpi.cpp)
   set_target_properties(liedyn_mpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/liedyn)
@@ -159,4 +168,10 @@ if(LIEDYN_BENCHMARKS AND benchmark_sources)
   if(TARGET liedyn_cli)
     add_dependencies(speed_benchmark liedyn_cli)  # it measures how long the program takes to start
   endif()
+endif()
+
+if(LIEDYN_BENCHMARKS)
+  add_executable(linear_systems EXCLUDE_FROM_ALL benchmarks/scale/linear_systems.cpp)
+  target_link_libraries(linear_systems PRIVATE liedyn)
+  liedyn_compile_options(linear_systems)
 endif()
