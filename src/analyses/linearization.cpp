@@ -46,7 +46,7 @@ NodeMaps node_maps(NodeType type, const Motion<double>& m) {
   const auto tt = [](Mat6& D) { return D.topLeftCorner<3, 3>(); };
   const auto tr = [](Mat6& D) { return D.topRightCorner<3, 3>(); };
   const auto rr = [](Mat6& D) { return D.bottomRightCorner<3, 3>(); };
-  if (type == NodeType::SE3 || type == NodeType::SE2) {
+  if (moves_in_body_axes(type)) {
     tt(out.Q) = tt(out.V1) = tt(out.A2) = Rt;
     tr(out.V0) = tr(out.A1) = Rt * u;
     tt(out.A1) = -Rt * w;

@@ -172,23 +172,21 @@ class Predictor {
  private:
   // The axes of a fast body turn much in a step, and with them the accelerations of its place on SE(3) or SE(2). What is extrapolated is therefore
   // R (Udot + Omega x U), in inertial axes.
-  static bool has_body_place(const Node& node) {
-    return node.type == NodeType::SE3 || node.type == NodeType::SE2;
-  }
+  static bool has_body_place(const Node& node) { return moves_in_body_axes(node.type); }
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   static Mat3 axes_of(const Node& node, const StateOf<S>& state) {
     const S* q = state.q.data() + node.q;
-    if (node.type == NodeType::SE2) return turn_in_plane(value(q[2]));
+    if (is_planar(node.type)) return turn_in_plane(value(q[2]));
     double numbers[7];
     for (int i = 0; i < 7; ++i) numbers[i] = value(q[i]);
     return rotation_of(numbers).R();
   }
   static Vec3 place_part(const Node& node, const auto& x) {
     return {value(x[at(node.v)]), value(x[at(node.v + 1)]),
-            node.type == NodeType::SE2 ? 0 : value(x[at(node.v + 2)])};
+            is_planar(node.type) ? 0 : value(x[at(node.v + 2)])};
   }
   static Vec3 turn_part(const Node& node, const auto& x) {
-    if (node.type == NodeType::SE2) return {0, 0, value(x[at(node.v + 2)])};
+    if (is_planar(node.type)) return {0, 0, value(x[at(node.v + 2)])};
     return {value(x[at(node.v + 3)]), value(x[at(node.v + 4)]), value(x[at(node.v + 5)])};
   }
   void find_steady(const StateOf<S>& state, const std::vector<S>& vdot, std::vector<double>& out) const {

@@ -98,10 +98,11 @@ struct Scales {
     const int places = place_count(node.type), size = node_size(node.type).v;
     double a[3] = {0, 0, 0};
     std::copy_n(vdot, places, a);
-    if (node.type == NodeType::SE3) {  // velocities in body axes: (pddot) = vdot + Omega x v
+    if (moves_in_body_axes(node.type) &&
+        !is_planar(node.type)) {  // velocities in body axes: (pddot) = vdot + Omega x v
       const Vec3 turned = Eigen::Map<const Vec3>(v + 3).cross(Eigen::Map<const Vec3>(v));
       for (int i = 0; i < 3; ++i) a[i] += turned[i];
-    } else if (node.type == NodeType::SE2) {
+    } else if (moves_in_body_axes(node.type)) {
       a[0] -= v[2] * v[1];
       a[1] += v[2] * v[0];
     }

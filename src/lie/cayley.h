@@ -3,7 +3,6 @@
 #pragma once
 
 #include "liedyn/lie/coordinates.h"
-#include "liedyn/lie/rn.h"
 
 namespace liedyn {
 
@@ -132,13 +131,7 @@ struct Cayley<SE3<S>> {
   }
 };
 
-template <int N, class S>
-struct Cayley<Rn<N, S>> : Exponential<Rn<N, S>> {};
-template <class S>
-struct Cayley<R3xSO3<S>> : BesideTranslation<Cayley<SO3<S>>> {};
 template <class S>
 struct Cayley<SE2<S>> : InPlane<Cayley<SE3<S>>> {};
-template <class... Gs>
-struct Cayley<Product<Gs...>> : InBlocks<Cayley<Gs>...> {};
 
 }  // namespace liedyn

@@ -175,13 +175,7 @@ struct Conformal<SE3<S>> {
   }
 };
 
-template <int N, class S>
-struct Conformal<Rn<N, S>> : Exponential<Rn<N, S>> {};
-template <class S>
-struct Conformal<R3xSO3<S>> : BesideTranslation<Conformal<SO3<S>>> {};
 template <class S>
 struct Conformal<SE2<S>> : InPlane<Conformal<SE3<S>>> {};
-template <class... Gs>
-struct Conformal<Product<Gs...>> : InBlocks<Conformal<Gs>...> {};
 
 }  // namespace liedyn

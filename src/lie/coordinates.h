@@ -8,8 +8,6 @@
 
 #include "liedyn/base/matrix.h"
 #include "liedyn/lie/group.h"
-#include "liedyn/lie/product.h"
-#include "liedyn/lie/r3xso3.h"
 #include "liedyn/lie/se2.h"
 #include "liedyn/lie/se3.h"
 
@@ -38,72 +36,6 @@ struct Exponential {
   static Matrix Tinv(const Tangent& x) { return G::Tinv(x); }
   static Matrix dT(const Tangent& x, const Tangent& y) { return G::dT(x, y); }
   static Matrix dTinv(const Tangent& x, const Tangent& y) { return G::dTinv(x, y); }
-};
-
-// Coordinates C of each part make coordinates of the product.
-template <LocalCoordinates... Cs>
-struct InBlocks {
-  using Group = Product<typename Cs::Group...>;
-  using Tangent = typename Group::Tangent;
-  using Matrix = typename Group::Matrix;
-  template <int i>
-  using Part = std::tuple_element_t<i, std::tuple<Cs...>>;
-
-  static Group map(const Tangent& x) {
-    return Group::make([&]<int i>() { return Part<i>::map(Group::template segment<i>(x)); });
-  }
-  static Tangent local(const Group& q) {
-    Tangent x;
-    Group::for_each([&]<int i>() { Group::template segment<i>(x) = Part<i>::local(q.template part<i>()); });
-    return x;
-  }
-  static Matrix T(const Tangent& x) {
-    return Group::diagonal([&]<int i>() { return Part<i>::T(Group::template segment<i>(x)); });
-  }
-  static Matrix Tinv(const Tangent& x) {
-    return Group::diagonal([&]<int i>() { return Part<i>::Tinv(Group::template segment<i>(x)); });
-  }
-  static Matrix dT(const Tangent& x, const Tangent& y) {
-    return Group::diagonal(
-        [&]<int i>() { return Part<i>::dT(Group::template segment<i>(x), Group::template segment<i>(y)); });
-  }
-  static Matrix dTinv(const Tangent& x, const Tangent& y) {
-    return Group::diagonal([&]<int i>() {
-      return Part<i>::dTinv(Group::template segment<i>(x), Group::template segment<i>(y));
-    });
-  }
-};
-
-// Coordinates C of SO(3) with the translation as its own coordinate.
-template <LocalCoordinates C>
-struct BesideTranslation {
-  using S = typename C::Group::Scalar;
-  using Group = R3xSO3<S>;
-  using Tangent = Vec6T<S>;
-  using Matrix = Mat6T<S>;
-
-  static Group map(const Tangent& x) { return {x.template head<3>(), C::map(x.template tail<3>())}; }
-  static Tangent local(const Group& q) {
-    Tangent x;
-    x << q.position(), C::local(q.rotation());
-    return x;
-  }
-  static Matrix T(const Tangent& x) { return blocks(S(1), C::T(x.template tail<3>())); }
-  static Matrix Tinv(const Tangent& x) { return blocks(S(1), C::Tinv(x.template tail<3>())); }
-  static Matrix dT(const Tangent& x, const Tangent& y) {
-    return blocks(S(0), C::dT(x.template tail<3>(), y.template tail<3>()));
-  }
-  static Matrix dTinv(const Tangent& x, const Tangent& y) {
-    return blocks(S(0), C::dTinv(x.template tail<3>(), y.template tail<3>()));
-  }
-
- private:
-  static Matrix blocks(const S& translation, const Mat3T<S>& rotation) {
-    Matrix m = Matrix::Zero();
-    m(0, 0) = m(1, 1) = m(2, 2) = translation;
-    m.template bottomRightCorner<3, 3>() = rotation;
-    return m;
-  }
 };
 
 // Coordinates C of SE(3), restricted to the plane z = 0: planar motions are spatial motions that stay in a plane.

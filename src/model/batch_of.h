@@ -5,9 +5,15 @@
 //   static constexpr int frames, rows, numbers;
 //   static std::vector<Attachment> attachments();
 //   template <class S> static void derive(const Inputs<S>& in, S* p);            its numbers from what the user typed
-//   static void check(const Inputs<double>&, std::string& message, std::string& hint);       optional
+//   attachments, and row_name of a joint, take the shape as first argument if the kind has shapes (ListedKind).
 //
-//   attachments and row_name take the shape as first argument if the kind has shapes (ListedKind).
+//   static constexpr Optional optional = {.check = true, .energy = true};        which of these it has besides; a member that is not
+//                                                                                 named here does not compile, nor does a name without it
+//     static void check(const Inputs<double>&, std::string& message, std::string& hint);
+//     template <class S> static EnergyOf<S> energy(const World<S>&, const Motions&, const S* p);
+//     template <class S> static AxisMotionOf<S> axis_motion(const Motions&, const S* p);     coordinates about and along its axis
+//     rheonomic: numbers of a joint depend on the time, derivatives() gives phi_t as well
+//     direct: see below
 //
 //   an element with forces (rows = 0):
 //     static constexpr bool stiffness, damping, inertia;                          which partials exist
@@ -16,15 +22,12 @@
 //     static void partials(const World<double>&, const Motions&, const double* p, ForcePartials<frames>&);
 //     static constexpr int multipliers;    optional: it depends on those of the joint it names. wrench() and partials() then take
 //                                          them after p, and partials() a MultiplierPartials at the end
-//     template <class S> static EnergyOf<S> energy(const World<S>&, const Motions&, const S* p);             optional
 //
 //   a joint (rows > 0), Phi a function of the poses:
 //     static constexpr bool across;                                               d(B^T lambda) couples the two frames
 //     template <class S> static Eigen::Matrix<S, rows, 1> phi(const std::array<Pose<S>, frames>&, const S* p);
 //     template <class S> static void derivatives(const Motions&, const S* p, const S* lambda, JointDerivatives<frames, rows, S>&);
 //     static std::string row_name(int row);
-//     template <class S> static AxisMotionOf<S> axis_motion(const Motions&, const S* p);   optional: coordinates about and along its axis
-//     static constexpr bool rheonomic = true;     optional: numbers depend on the time, derivatives() gives phi_t as well
 //     static constexpr int velocity_rows;  optional: the last rows are B(q) V + a(q, t) = 0, which no Phi(q, t) has as its rate. The
 //                                          element then has   template <class S> static Rows<S> rate(motions, p)   for all its
 //                                          rows, and derivatives() gives B, G, Z, bias, and a as phi_t
@@ -42,7 +45,7 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <concepts>
 
 #include "liedyn/model/direct.h"
 #include "liedyn/model/element.h"
@@ -76,106 +79,170 @@ struct JointDerivatives {
   bool wants_stiffness = true;  // G
 };
 
-// Optional members come in pairs, so that a misspelt one does not compile.
+// What only some elements have, see above.
+struct Optional {
+  bool check = false, energy = false, axis_motion = false, rheonomic = false, direct = false;
+};
+
+// What an element must have. Optional members are declared, or come in pairs, so that a misspelt one does not compile.
 namespace element {
 
 template <class E, class S>
 using MotionsOf = std::array<Motion<S>, static_cast<std::size_t>(E::frames)>;
+template <class E>
+using WrenchesOf = std::array<Vec6, static_cast<std::size_t>(E::frames)>;
+
+template <class E>
+constexpr Optional optional_of() {
+  if constexpr (requires { E::optional; })
+    return E::optional;
+  else
+    return {};
+}
+
 template <class E, class S>
 concept Derives = requires(const Inputs<S>& in, S* p) {
   E::derive(in, p);
+};
+template <class E>
+concept Attaches = requires {
+  { E::attachments() } -> std::same_as<std::vector<Attachment>>;
+}
+|| requires {
+  { E::attachments(0U) } -> std::same_as<std::vector<Attachment>>;
+};
+template <class E>
+concept NamesRows = requires {
+  { E::row_name(0) } -> std::same_as<std::string>;
+}
+|| requires {
+  { E::row_name(0U, 0) } -> std::same_as<std::string>;
 };
 template <class E>
 concept Checks = requires(const Inputs<double>& in, std::string& text) {
   E::check(in, text, text);
 };
 template <class E>
+concept HasEnergy = requires(const World<double>& w, const MotionsOf<E, double>& m, const double* p) {
+  { E::energy(w, m, p) } -> std::same_as<Energy>;
+};
+template <class E>
+concept HasAxisMotion = requires(const MotionsOf<E, double>& m, const double* p) {
+  { E::axis_motion(m, p) } -> std::same_as<AxisMotion>;
+};
+template <class E>
+concept HasShortWay = requires {
+  &E::template direct<true, double>;
+};
+template <class E>
+concept IsAsDeclared = Checks<E>
+== optional_of<E>().check&& HasEnergy<E> == optional_of<E>().energy&& HasAxisMotion<E> ==
+    optional_of<E>().axis_motion&& HasShortWay<E> == optional_of<E>().direct;
+
+template <class E>
 concept WindsUp = requires(const MotionsOf<E, double>& m, const double* p, double* out) {
-  requires E::angles >
-  0;
+  requires(E::angles > 0);
   E::wound_angles(m, p, out);
 };
 template <class E>
 concept HoldsVelocities = requires(const MotionsOf<E, double>& m, const double* p) {
-  requires E::velocity_rows >
-  0;
+  requires(E::velocity_rows > 0);
   E::rate(m, p);
 };
 template <class E>
 concept TakesMultipliers = requires(const World<double>& w, const MotionsOf<E, double>& m, const double* p,
-                                    std::array<Vec6, static_cast<std::size_t>(E::frames)>& W) {
-  requires E::multipliers >
-  0;
+                                    WrenchesOf<E>& W) {
+  requires(E::multipliers > 0);
   E::wrench(w, m, p, p, W);
 };
 template <class E>
+concept GivesWrenches = requires(const World<double>& w, const MotionsOf<E, double>& m, const double* p,
+                                 WrenchesOf<E>& W) {
+  E::wrench(w, m, p, W);
+};
+template <class E>
 concept HasTurns = requires(const Mat3& R, const double* p) {
-  requires E::places >= 0;
+  requires(E::places >= 0);
   E::turns(R, R, p, p, std::declval<TurnDerivatives<E::rows - E::places>&>());
+};
+template <class E>
+concept HasDerivatives = requires(const MotionsOf<E, double>& m, const double* p,
+                                  JointDerivatives<E::frames, E::rows>& d) {
+  E::derivatives(m, p, p, d);
 };
 
 template <class E>
-concept Common = Derives<E, double> && Derives<E, Varied> &&(Checks<E> || !requires { &E::check; }) &&
-                 (WindsUp<E> || (
-                                    !requires { E::angles; } && !requires { &E::wound_angles; }));
+concept WindsUpOrNot = WindsUp<E> ||(
+    !requires { E::angles; } && !requires { &E::wound_angles; });
 template <class E>
-concept Joint = Common<E> && E::rows >
-0 && requires(bool across) { across = E::across; }
-&&(HoldsVelocities<E> || (
-                             !requires { E::velocity_rows; } && !requires { &E::template rate<double>; })) &&
-    (HasTurns<E> || !requires { &E::turns; });
+concept Common =
+    Derives<E, double> && Derives<E, Varied> && Attaches<E> && IsAsDeclared<E> && WindsUpOrNot<E>;
 template <class E>
-concept Force = Common<E> && E::rows == 0 && requires(bool has) {
-  has = E::stiffness, has = E::damping, has = E::inertia;
-}
-&&(TakesMultipliers<E> || !requires { E::multipliers; });
+concept Joint = Common<E> && NamesRows<E> && HasDerivatives<E> &&
+                std::same_as<decltype(E::across), const bool> &&
+                (HoldsVelocities<E> ||
+                 (
+                     !requires { E::velocity_rows; } && !requires { &E::template rate<double>; })) &&
+                (HasTurns<E> || !requires { &E::turns; }) && !optional_of<E>().energy &&
+                !optional_of<E>().direct;
+template <class E>
+concept Force = Common<E> && std::same_as<decltype(E::stiffness), const bool> &&
+                std::same_as<decltype(E::damping), const bool> &&
+                std::same_as<decltype(E::inertia), const bool> &&
+                (TakesMultipliers<E> || (GivesWrenches<E> && !requires { E::multipliers; })) &&
+                !optional_of<E>().axis_motion && !optional_of<E>().rheonomic;
 
 }  // namespace element
 
 template <class E>
-class BatchOf : public Batch {
-  static_assert(element::Joint<E> || element::Force<E>,
-                "an optional member of the element is misspelt, or one of a pair is missing");
+class BatchOf : public ForBothScalars<BatchOf<E>> {
+  static_assert(E::rows > 0 ? element::Joint<E> : element::Force<E>,
+                "a member of the element is missing or misspelt, or an optional one is not declared");
 
  public:
+  using Base = ForBothScalars<BatchOf<E>>;
+  using Base::first_angle, Base::first_number, Base::first_row, Base::frames, Base::joint_rows, Base::size;
   static constexpr int F = E::frames;
   static constexpr int R = E::rows;
   template <class S>
   using MotionsOf = std::array<Motion<S>, F>;
   using Motions = MotionsOf<double>;
 
-  explicit BatchOf(unsigned shape) : shape_(shape) {
-    if constexpr (requires { E::attachments(shape); })
-      attachments_ = E::attachments(shape);
-    else
-      attachments_ = E::attachments();
-  }
-
-  Coupling coupling() const override {
+  explicit BatchOf(unsigned shape) {
+    BatchFacts& facts = this->facts_;
     if constexpr (R > 0)
-      return {F, R, true, E::across, kVelocityRows};
+      facts.coupling = {F, R, true, E::across, kVelocityRows};
     else
-      return {F, R, has_partials(), has_partials() && F > 1, 0, kMultipliers};
-  }
-  int numbers_per_element() const override { return E::numbers; }
-  const std::vector<Attachment>& attachments() const override { return attachments_; }
-  void derive_numbers(const Inputs<double>& in, double* out) const override { E::derive(in, out); }
-  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override { E::derive(in, out); }
-  void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
-    if constexpr (requires { E::check(in, message, hint); }) E::check(in, message, hint);
-  }
-  std::string row_name(int row) const override {
-    if constexpr (requires { E::row_name(shape_, row); })
-      return E::row_name(shape_, row);
-    else if constexpr (R > 0)
-      return E::row_name(row);
+      facts.coupling = {F, R, has_partials(), has_partials() && F > 1, 0, kMultipliers};
+    facts.acting_frames = F;
+    facts.numbers = E::numbers;
+    facts.angles = kAngles;
+    facts.divisible = true;
+    if constexpr (requires { E::attachments(shape); })
+      facts.attachments = E::attachments(shape);
     else
-      return std::to_string(row);
+      facts.attachments = E::attachments();
+    if constexpr (R > 0)
+      for (int row = 0; row < R; ++row) {
+        if constexpr (requires { E::row_name(shape, row); })
+          facts.row_names.push_back(E::row_name(shape, row));
+        else
+          facts.row_names.push_back(E::row_name(row));
+      }
   }
 
-  bool divisible() const override { return true; }
-  void residual(const Evaluation& at) const override { loop<false>(at, {}); }
-  void residual(const VariedEvaluation& at) const override { loop<false>(at, {}); }
+  template <class S>
+  void derive(const Inputs<S>& in, S* out) const {
+    E::derive(in, out);
+  }
+  void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
+    if constexpr (kOptional.check) E::check(in, message, hint);
+  }
+
+  template <class S>
+  void add_residual(const EvaluationOf<S>& at) const {
+    loop<false>(at, {});
+  }
   bool reads_twists(const VariedEvaluation& at, int e) const override {
     if constexpr (R > 0) return kVelocityRows > 0;
     if constexpr (kDirectForce) return !is_direct(at, e);
@@ -200,17 +267,6 @@ class BatchOf : public Batch {
     }
   }
 
-  Vec6 wrench_on(const Evaluation& at, int e, int i) const override { return wrench_of(at, e, i); }
-  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int e, int i) const override {
-    return wrench_of(at, e, i);
-  }
-
-  AxisMotion axis_motion(const Evaluation& at, int e) const override { return axis_motion_of(at, e); }
-  AxisMotionOf<Varied> axis_motion(const VariedEvaluation& at, int e) const override {
-    return axis_motion_of(at, e);
-  }
-
-  int angles_per_element() const override { return kAngles; }
   void wound_angles(const Evaluation& at, int e, double* out) const override {
     if constexpr (kAngles > 0) {
       const auto numbers = numbers_of(at, e);
@@ -218,27 +274,20 @@ class BatchOf : public Batch {
     }
   }
 
-  Energy energy(const Evaluation& at) const override { return energy_of(at); }
-  EnergyOf<Varied> energy(const VariedEvaluation& at) const override { return energy_of(at); }
-
- private:
   template <class S>
   EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
     EnergyOf<S> sum;
-    if constexpr (requires(const MotionsOf<S>& m, const S* p) { E::energy(at.world, m, p); }) {
+    if constexpr (kOptional.energy) {
       for (int e = 0; e < size(); ++e) {
         const auto numbers = numbers_of(at, e);
         sum += E::energy(at.world, motions(at, e), data(numbers));
       }
-    } else if constexpr (requires(const Motions& m, const double* p) { E::energy(World<double>(), m, p); }) {
-      // Written for double only: better no number than one without its derivatives.
-      sum.potential = S(std::numeric_limits<double>::quiet_NaN());
     }
     return sum;
   }
   template <class S>
   AxisMotionOf<S> axis_motion_of(const EvaluationOf<S>& at, int e) const {
-    if constexpr (requires(const MotionsOf<S>& m, const S* p) { E::axis_motion(m, p); }) {
+    if constexpr (kOptional.axis_motion) {
       const auto numbers = numbers_of(at, e);
       return E::axis_motion(motions(at, e), data(numbers));
     } else {
@@ -261,6 +310,8 @@ class BatchOf : public Batch {
     }
   }
 
+ private:
+  static constexpr Optional kOptional = element::optional_of<E>();
   static constexpr int kAngles = [] {
     if constexpr (requires { E::angles; })
       return E::angles;
@@ -279,7 +330,7 @@ class BatchOf : public Batch {
     else
       return 0;
   }();
-  static constexpr bool kRheonomic = kVelocityRows > 0 || requires { E::rheonomic; };
+  static constexpr bool kRheonomic = kVelocityRows > 0 || kOptional.rheonomic;
 
   static constexpr bool has_partials() {
     if constexpr (R > 0)
@@ -329,7 +380,7 @@ class BatchOf : public Batch {
       E::wrench(at.world, m, p, W);
   }
 
-  static constexpr bool kDirectForce = F == 1 && requires { &E::template direct<true, double>; };
+  static constexpr bool kDirectForce = kOptional.direct;
   static constexpr int kPlaces = [] {
     if constexpr (requires { E::places; })
       return E::places;
@@ -667,9 +718,6 @@ class BatchOf : public Batch {
     for (int r = 0; r < kMultipliers; ++r)
       for (int c = 0; c < n; ++c) to.values[ref.offset + c + r * ref.stride] += rows(r, own[c]);
   }
-
-  unsigned shape_;
-  std::vector<Attachment> attachments_;  // kept, since loads that are functions of time ask in every step
 };
 
 template <class E>

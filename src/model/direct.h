@@ -10,17 +10,8 @@
 namespace liedyn {
 
 // Nodes in space: (udot, Omega dot), the rotation parameters' formulations, which are R3xSO3 to elements, and (udot, omega dot).
-constexpr bool is_direct_in_space(NodeType type) {
-  switch (type) {
-    case NodeType::R3xSO3:
-    case NodeType::R3xSO3Spatial:
-    case NodeType::R3xEuler:
-    case NodeType::R3xCardan:
-    case NodeType::R3xCardanBody: return true;
-    default: return false;
-  }
-}
-constexpr bool is_direct_in_plane(NodeType type) { return type == NodeType::R2xSO2; }
+constexpr bool is_direct_in_space(NodeType type) { return turns_translation(type) && !is_planar(type); }
+constexpr bool is_direct_in_plane(NodeType type) { return turns_translation(type) && is_planar(type); }
 
 // A node as such elements see it.
 template <class S>

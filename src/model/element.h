@@ -227,42 +227,65 @@ struct Attachment {
   int joint_frame = 0;
 };
 
-class Batch {
+// What all elements of a batch have in common: fixed when it is made, or when it is connected to what it names.
+struct BatchFacts {
+  Coupling coupling;
+  int acting_frames =
+      0;  // the first of an element's frames, which it acts on; the others are those of what its expressions name
+  int numbers = 0;         // of an element
+  int angles = 0;          // of an element that may wind up, see State::angles
+  bool divisible = false;  // residual() and jacobian() can be asked for some of the elements
+  std::vector<Attachment> attachments;
+  std::vector<std::string> row_names;  // "x", "axis y"
+};
+
+// What a batch evaluates with numbers of type S: double, or Varied for derivatives with respect to parameters.
+template <class S>
+class BatchFunctions {
  public:
-  virtual ~Batch() = default;
+  virtual ~BatchFunctions() = default;
+  virtual void derive_numbers(const Inputs<S>& in, S* out) const = 0;
+  virtual void residual(const EvaluationOf<S>& at) const = 0;
+  virtual EnergyOf<S> energy(const EvaluationOf<S>& at) const = 0;
+  // What element e adds to the residual of its i-th frame, in that frame's body axes.
+  virtual Vec6T<S> wrench_on(const EvaluationOf<S>& at, int e, int i) const = 0;
+  virtual AxisMotionOf<S> axis_motion(const EvaluationOf<S>& at, int e) const = 0;  // zero where it has none
+};
 
-  virtual Coupling coupling() const = 0;
-  // The first of an element's frames, which it acts on; the others are those of what its expressions name.
-  virtual int acting_frames() const { return coupling().frames; }
-  virtual int numbers_per_element() const = 0;
-  virtual const std::vector<Attachment>& attachments() const = 0;
-  virtual void derive_numbers(const Inputs<double>& in, double* out) const = 0;
-  virtual std::string row_name(int row) const = 0;  // "x", "axis y": of the rows of one element
-  virtual void check(const Inputs<double>& in, std::string& message, std::string& hint) const = 0;
+class Batch : public BatchFunctions<double>, public BatchFunctions<Varied> {
+ public:
+  using BatchFunctions<double>::derive_numbers, BatchFunctions<Varied>::derive_numbers;
+  using BatchFunctions<double>::residual, BatchFunctions<Varied>::residual;
+  using BatchFunctions<double>::energy, BatchFunctions<Varied>::energy;
+  using BatchFunctions<double>::wrench_on, BatchFunctions<Varied>::wrench_on;
+  using BatchFunctions<double>::axis_motion, BatchFunctions<Varied>::axis_motion;
 
-  // Whether residual() and jacobian() can be asked for some of the elements.
-  virtual bool divisible() const { return false; }
-  virtual void residual(const Evaluation& at) const = 0;
   virtual void jacobian(const Evaluation& at, const JacobianTarget& to) const = 0;  // residual and matrix
   // B of each element and frame with respect to the node's own increment, rows x 6 (padded as in Seeds) one after the other.
-  virtual void constraint_matrices(const Evaluation& at, double* out) const = 0;
-  virtual Energy energy(const Evaluation& at) const = 0;
-  // What element e adds to the residual of its i-th frame, in that frame's body axes.
-  virtual Vec6 wrench_on(const Evaluation& at, int e, int i) const = 0;
-  virtual AxisMotion axis_motion(const Evaluation& at, int e) const = 0;  // zero where it has none
-  // Angles that may wind up, see State::angles: how many an element has, and where they are now.
-  virtual int angles_per_element() const = 0;
-  virtual void wound_angles(const Evaluation& at, int e, double* out) const = 0;
-
-  // The same functions with derivatives with respect to parameters.
-  virtual void derive_numbers(const Inputs<Varied>& in, Varied* out) const = 0;
-  virtual void residual(const VariedEvaluation& at) const = 0;
-  // Whether that of element e reads twists or accelerations of its frames when nothing but positions is asked of its rows; the short way of
-  // model/direct.h does not, nor do joints that hold positions.
+  virtual void constraint_matrices(const Evaluation&, double*) const {}
+  virtual void wound_angles(const Evaluation&, int /*e*/, double*) const {}  // where they are now
+  virtual void check(const Inputs<double>&, std::string& /*message*/, std::string& /*hint*/) const {}
+  // Whether the residual of element e with derivatives reads twists or accelerations of its frames when nothing but positions is asked of its
+  // rows; the short way of model/direct.h does not, nor do joints that hold positions.
   virtual bool reads_twists(const VariedEvaluation&, int) const { return true; }
-  virtual EnergyOf<Varied> energy(const VariedEvaluation& at) const = 0;
-  virtual Vec6T<Varied> wrench_on(const VariedEvaluation& at, int e, int i) const = 0;
-  virtual AxisMotionOf<Varied> axis_motion(const VariedEvaluation& at, int e) const = 0;
+
+  const Coupling& coupling() const { return facts_.coupling; }
+  int acting_frames() const { return facts_.acting_frames; }
+  int numbers_per_element() const { return facts_.numbers; }
+  int angles_per_element() const { return facts_.angles; }
+  bool divisible() const { return facts_.divisible; }
+  const std::vector<Attachment>& attachments() const { return facts_.attachments; }
+  const std::string& row_name(int row) const { return facts_.row_names[static_cast<std::size_t>(row)]; }
+
+  // For ForBothScalars: batches without energy, and without coordinates about and along an axis.
+  template <class S>
+  EnergyOf<S> energy_of(const EvaluationOf<S>&) const {
+    return {};
+  }
+  template <class S>
+  AxisMotionOf<S> axis_motion_of(const EvaluationOf<S>&, int) const {
+    return {};
+  }
 
   // The structure, filled by compile().
   std::vector<std::int32_t> entries;  // index of each element's entry in its section
@@ -282,6 +305,33 @@ class Batch {
     const int pairs = c.across ? c.frames * c.frames : (c.diagonal ? c.frames : 0);
     return pairs + (c.rows > 0 ? 2 * c.frames : 0) + (c.multipliers > 0 ? c.frames : 0);
   }
+
+ protected:
+  BatchFacts facts_;
+};
+
+// The functions of both scalars from templates of the batch B: derive(in, out), add_residual(at), wrench_of(at, e, i) and, where it has them,
+// energy_of(at) and axis_motion_of(at, e).
+template <class B, class Base = Batch>
+class ForBothScalars : public Base {
+ public:
+  void derive_numbers(const Inputs<double>& in, double* out) const override { own().derive(in, out); }
+  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override { own().derive(in, out); }
+  void residual(const Evaluation& at) const override { own().add_residual(at); }
+  void residual(const VariedEvaluation& at) const override { own().add_residual(at); }
+  Energy energy(const Evaluation& at) const override { return own().energy_of(at); }
+  EnergyOf<Varied> energy(const VariedEvaluation& at) const override { return own().energy_of(at); }
+  Vec6 wrench_on(const Evaluation& at, int e, int i) const override { return own().wrench_of(at, e, i); }
+  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int e, int i) const override {
+    return own().wrench_of(at, e, i);
+  }
+  AxisMotion axis_motion(const Evaluation& at, int e) const override { return own().axis_motion_of(at, e); }
+  AxisMotionOf<Varied> axis_motion(const VariedEvaluation& at, int e) const override {
+    return own().axis_motion_of(at, e);
+  }
+
+ private:
+  const B& own() const { return static_cast<const B&>(*this); }
 };
 
 // A kind with its maker: one line of a family's list. If the rows of an element depend on what was typed, its shape says

@@ -246,7 +246,7 @@ void start_part(const Description& d, const Entry& body, const S* params, const 
   Eigen::Map<Vec3T<S>>{q} = start.position;
   store_rotation(start.rotation, q);
   Eigen::Map<Vec3T<S>>{v} =
-      node.type == NodeType::SE3 ? Vec3T<S>(start.R.transpose() * start.velocity) : start.velocity;
+      moves_in_body_axes(node.type) ? Vec3T<S>(start.R.transpose() * start.velocity) : start.velocity;
   Eigen::Map<Vec3T<S>>{v + 3} = turns_rotation(node.type)
                                     ? start.angular_velocity
                                     : Vec3T<S>(start.R.transpose() * start.angular_velocity);
@@ -284,7 +284,7 @@ void start_with_host(const Model& m, std::size_t index, std::vector<bool>& done,
       !is_given(body, f.angular_velocity) && !is_given(body, f.inertial_angular_velocity);
   S* v = out.v.data() + node.v;
   if (!is_given(body, f.velocity))
-    Eigen::Map<Vec3T<S>>{v} = node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * velocity) : velocity;
+    Eigen::Map<Vec3T<S>>{v} = moves_in_body_axes(node.type) ? Vec3T<S>(R.transpose() * velocity) : velocity;
   if (turns_freely)
     Eigen::Map<Vec3T<S>>{v + 3} = turns_rotation(node.type) ? omega : Vec3T<S>(R.transpose() * omega);
   const auto any = [&](const std::vector<bool>& flags) {
@@ -337,7 +337,7 @@ InitialOf<S> initial_values(const Model& m, const S* params) {
     if (is_planar(node.type)) {
       S* q = out.q.data() + node.q;
       S* v = out.v.data() + node.v;
-      const Vec3T<S> own = node.type == NodeType::SE2 ? Vec3T<S>(R.transpose() * velocity) : velocity;
+      const Vec3T<S> own = moves_in_body_axes(node.type) ? Vec3T<S>(R.transpose() * velocity) : velocity;
       for (int k = 0; k < 2; ++k) q[k] = start.position[k], v[k] = own[k];
       q[2] = start.angle;
       v[2] = in.stored(f.angular_velocity) ? in.number(f.angular_velocity) : S(0);
@@ -356,7 +356,7 @@ InitialOf<S> initial_values(const Model& m, const S* params) {
     const int rotational = places;
     if (rotates) store_rotation(start.rotation, q);
     if (translates)
-      Eigen::Map<Vec3T<S>>{v} = node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * velocity) : velocity;
+      Eigen::Map<Vec3T<S>>{v} = moves_in_body_axes(node.type) ? Vec3T<S>(R.transpose() * velocity) : velocity;
     if (rotates)
       Eigen::Map<Vec3T<S>>{v + rotational} = turns_rotation(node.type) ? Vec3T<S>(R * omega) : omega;
     if (rotates && consistent(f.orientation)) mark(out.free_position, rotational, 3);

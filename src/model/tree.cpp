@@ -389,6 +389,16 @@ void vary_coordinates(const Tree& tree, const std::vector<Node>& nodes, const Va
   }
 }
 
+TreeJoints::TreeJoints(std::unique_ptr<Batch> of) : joints_(std::move(of)) {
+  const int frames_of_element = joints_->coupling().frames;
+  facts_ = {.coupling = {.frames = frames_of_element, .diagonal = false},
+            .acting_frames = frames_of_element,
+            .numbers = joints_->numbers_per_element(),
+            .angles = joints_->angles_per_element(),
+            .attachments = joints_->attachments(),
+            .row_names = {}};
+}
+
 void TreeJoints::finish(const Tree& tree, const std::vector<Frame>& all_frames) {
   joints_->entries = entries;
   joints_->frames = frames;
@@ -419,9 +429,7 @@ Vec6T<S> TreeJoints::wrench_of(const EvaluationOf<S>& e, int element, int i) con
   out << frame.R.transpose() * force, frame.R.transpose() * (torque + (body.p - frame.p).cross(force));
   return out;
 }
-Vec6 TreeJoints::wrench_on(const Evaluation& e, int element, int i) const { return wrench_of(e, element, i); }
-Vec6T<Varied> TreeJoints::wrench_on(const VariedEvaluation& e, int element, int i) const {
-  return wrench_of(e, element, i);
-}
+template Vec6 TreeJoints::wrench_of(const Evaluation&, int, int) const;
+template Vec6T<Varied> TreeJoints::wrench_of(const VariedEvaluation&, int, int) const;
 
 }  // namespace liedyn

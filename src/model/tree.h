@@ -113,46 +113,33 @@ Vec6T<S> bracket(const Vec6T<S>& X, const Vec6T<S>& Y) {
 
 // Joints of the tree as elements: without rows, for sensors and for forces that look at their coordinates. Their reactions are what
 // balances the subtree, -f: Evaluation::wrench holds f of the bodies when they are asked.
-class TreeJoints : public Batch {
+class TreeJoints : public ForBothScalars<TreeJoints> {
  public:
-  explicit TreeJoints(std::unique_ptr<Batch> of) : joints_(std::move(of)) {}
+  explicit TreeJoints(std::unique_ptr<Batch> of);
   // Once entries, frames and numbers are known.
   void finish(const Tree& tree, const std::vector<Frame>& all_frames);
 
-  Coupling coupling() const override { return {joints_->coupling().frames, 0, false, false}; }
-  int numbers_per_element() const override { return joints_->numbers_per_element(); }
-  const std::vector<Attachment>& attachments() const override { return joints_->attachments(); }
-  void derive_numbers(const Inputs<double>& in, double* out) const override {
+  template <class S>
+  void derive(const Inputs<S>& in, S* out) const {
     joints_->derive_numbers(in, out);
   }
-  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override {
-    joints_->derive_numbers(in, out);
-  }
-  std::string row_name(int row) const override { return joints_->row_name(row); }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     joints_->check(in, message, hint);
   }
-  void residual(const Evaluation&) const override {}
-  void residual(const VariedEvaluation&) const override {}
+  template <class S>
+  void add_residual(const EvaluationOf<S>&) const {}
   void jacobian(const Evaluation&, const JacobianTarget&) const override {}
-  void constraint_matrices(const Evaluation&, double*) const override {}
-  Energy energy(const Evaluation&) const override { return {}; }
-  EnergyOf<Varied> energy(const VariedEvaluation&) const override { return {}; }
-  Vec6 wrench_on(const Evaluation& at, int e, int i) const override;
-  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int e, int i) const override;
-  AxisMotion axis_motion(const Evaluation& at, int e) const override { return joints_->axis_motion(at, e); }
-  AxisMotionOf<Varied> axis_motion(const VariedEvaluation& at, int e) const override {
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& e, int element, int i) const;
+  template <class S>
+  AxisMotionOf<S> axis_motion_of(const EvaluationOf<S>& at, int e) const {
     return joints_->axis_motion(at, e);
   }
-  int angles_per_element() const override { return joints_->angles_per_element(); }
   void wound_angles(const Evaluation& at, int e, double* out) const override {
     joints_->wound_angles(at, e, out);
   }
 
  private:
-  template <class S>
-  Vec6T<S> wrench_of(const EvaluationOf<S>& e, int element, int i) const;
-
   std::unique_ptr<Batch> joints_;
   std::vector<int> outer_;  // per element: which of its frames is on the body behind it
 };

@@ -43,7 +43,7 @@ void set_configuration(const Model& model, const Configuration& configuration, S
     double* v = state.v.data() + node.v;
     const Mat3 R = body.orientation.R();
     if (is_planar(node.type)) {
-      const Vec3 own = node.type == NodeType::SE2 ? Vec3(R.transpose() * body.velocity) : body.velocity;
+      const Vec3 own = moves_in_body_axes(node.type) ? Vec3(R.transpose() * body.velocity) : body.velocity;
       for (int k = 0; k < 2; ++k) q[k] = body.position[k], v[k] = own[k];
       q[2] = body.orientation.log().z();
       if (body.angle) q[2] += kTurn * std::round((*body.angle - q[2]) / kTurn);
@@ -53,7 +53,8 @@ void set_configuration(const Model& model, const Configuration& configuration, S
     Eigen::Map<Vec3>{q} = body.position;
     if (rotates(node.type)) store_rotation(body.orientation, q);
     if (translates(node.type)) {
-      Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * body.velocity) : body.velocity;
+      Eigen::Map<Vec3>{v} =
+          moves_in_body_axes(node.type) ? Vec3(R.transpose() * body.velocity) : body.velocity;
       v += 3;
     }
     if (rotates(node.type))

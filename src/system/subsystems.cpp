@@ -367,7 +367,7 @@ void NaturalScales::set_joints(const System& system, const State& state, Work& w
 // The force of a joint makes torques about the axes that it does not meet, and one that holds angles about all of them. In inertial axes the arm changes as the body turns: there
 // the inertia alone counts.
 void NaturalScales::set_levers(const Node& node, const Vec3& arm, bool holds_angles) {
-  if (model_->tree || node.type == NodeType::R3xSO3Spatial || node.type == NodeType::SO3Spatial) return;
+  if (model_->tree || turns_rotation(node.type)) return;
   for (int k = 0; k < node_size(node.type).v; ++k) {
     if (is_displacement(node.type, k)) continue;
     Vec3 across = arm;

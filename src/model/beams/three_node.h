@@ -20,6 +20,7 @@ struct ThreeNodeBeam {
   // L, tau, strains of the relaxed shape and K of the Gauss points, M of the nodes times their weights
   static constexpr int kLength = 0, kDelay = 1, kRelaxed = 2, kStiffness = 14, kInertia = 86, numbers = 194;
   static constexpr bool stiffness = true, damping = true, inertia = true;
+  static constexpr Optional optional = {.check = true, .energy = true};
 
   static std::vector<Attachment> attachments() { return {}; }
   template <class S>

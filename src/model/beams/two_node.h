@@ -30,6 +30,7 @@ struct TwoNodeBeam {
   // L, tau, d_0, K/L, M of the three points times their weights
   static constexpr int kLength = 0, kDelay = 1, kRelaxed = 2, kStiffness = 8, kInertia = 44, numbers = 152;
   static constexpr bool stiffness = true, damping = true, inertia = true;
+  static constexpr Optional optional = {.check = true, .energy = true};
   static constexpr int points = 1;  // where strains are evaluated
 
   static std::vector<Attachment> attachments() { return {}; }

@@ -15,6 +15,7 @@ struct RigidInertia {
   static constexpr int frames = 1, rows = 0,
                        numbers = 10;  // m, m c (3), J about the reference point (xx yy zz yz xz xy)
   static constexpr bool stiffness = true, damping = true, inertia = true;
+  static constexpr Optional optional = {.check = true, .energy = true, .direct = true};
 
   static std::vector<Attachment> attachments();
   template <class S>
@@ -194,6 +195,7 @@ struct RigidInertia {
 struct PointInertia {
   static constexpr int frames = 1, rows = 0, numbers = 1;  // m
   static constexpr bool stiffness = true, damping = true, inertia = true;
+  static constexpr Optional optional = {.energy = true};
 
   static std::vector<Attachment> attachments();
   template <class S>

@@ -227,11 +227,6 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
   return out;
 }
 
-const std::vector<Attachment>& FlexibleBatch::attachments() const {
-  static const std::vector<Attachment> none;
-  return none;
-}
-
 Seeds FlexibleBatch::seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame,
                            const Seeding& s) {
   const int first = at.nodes[frame.node()].tangent;
@@ -295,17 +290,11 @@ FlexibleBatch::MaterialScales FlexibleBatch::material_scales(const Inputs<Varied
 
 namespace {
 
-class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSections {
+class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
+                     public FlexibleOutput,
+                     public BeamSections {
  public:
-  Coupling coupling() const override {
-    return {.frames = 1 + modes_ / 3, .rows = 0, .diagonal = true, .across = modes_ > 0};
-  }
-  // The integrals; then for each sensor the place of a node, 6 x modes, 6 x kInertialLoads and 3 x pairs numbers; then, if sensors look at sections, the delay of their
-  // forces and 12 x (modes + kInertialLoads) numbers for each of them.
-  int numbers_per_element() const override {
-    return first_section() + (sections_ > 0 ? 1 + 12 * sections_ * (modes_ + kInertialLoads) : 0);
-  }
-  void derive_numbers(const Inputs<double>& in, double* out) const override {
+  void derive(const Inputs<double>& in, double* out) const {
     const auto made = source_->made(in.description(), in.all_numbers());
     if (!made->mistake.empty()) return;
     out = std::copy(made->reduced.integrals.begin(), made->reduced.integrals.end(), out);
@@ -345,13 +334,13 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
     Eigen::Map<Eigen::MatrixXd>{out, 12 * sections_, all.cols()} =
         linear_beam_sections(linear_beams(in), all);
   }
-  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override {
+  void derive(const Inputs<Varied>& in, Varied* out) const {
     const Description& d = in.description();
     const MaterialScales scales = material_scales(in);
     std::vector<double> params(static_cast<std::size_t>(d.numbers.size())),
         values(static_cast<std::size_t>(numbers_per_element()));
     for (std::size_t i = 0; i < params.size(); ++i) params[i] = in.all_numbers()[i].v;
-    derive_numbers(Inputs<double>(d, in.entry(), params.data(), nullptr), values.data());
+    derive(Inputs<double>(d, in.entry(), params.data(), nullptr), values.data());
     std::copy(values.begin(), values.end(), out);
     const int size = ShapeIntegrals::size(modes_);
     const ShapeIntegralsOf<Varied> c(modes_, out);
@@ -372,7 +361,6 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
     Varied* const inertial = out + first_section() + 1 + 12 * sections_ * modes_;
     for (int k = 0; k < 12 * sections_ * kInertialLoads; ++k) inertial[k] *= scales.mass;
   }
-  std::string row_name(int) const override { return {}; }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     const auto made = source_->made(in.description(), in.all_numbers());
     message = made->mistake;
@@ -386,7 +374,6 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
                : is_beam_frame(in.entry()) ? "members have section_force and section_moment of MEMBER[0.5]"
                                            : "";
   }
-  void constraint_matrices(const Evaluation&, double*) const override {}
   std::vector<std::string> remarks(const Description& d, const double* params) const override {
     const auto made = source_->made(d, params);
     std::vector<std::string> out = made->remarks;
@@ -415,6 +402,7 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
 
   int add(int sensor_entry, Of of) override {
     outputs_.push_back({sensor_entry, of});
+    lay_out();
     return static_cast<int>(outputs_.size()) - 1;
   }
   const Batch& batch() const override { return *this; }
@@ -428,6 +416,7 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   void show_sections(const BeamMesh& mesh) override {
     points_ = mesh.order;  // one in elements with two nodes, two in those with three
     sections_ = points_ * mesh.elements;
+    lay_out();
   }
   std::vector<int> jumps(const Description& d, const Entry& beam) const override {
     const Entry& body = flexible_entry(d, source_->body());
@@ -454,9 +443,6 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
                Vec6T<Varied>& force) const override {
     section_of(at, element, point, strain, force);
   }
-
-  void residual(const Evaluation& at) const override { add_residual(at); }
-  void residual(const VariedEvaluation& at) const override { add_residual(at); }
 
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
     const ShapeIntegrals c = constants(at);
@@ -506,17 +492,36 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
     }
   }
 
-  Energy energy(const Evaluation& at) const override {
-    return floating_energy<double>(constants(at), motion(at), at.world.gravity);
+  template <class S>
+  void add_residual(const EvaluationOf<S>& at) const {
+    const FloatingMotion<S> x = motion(at);
+    add_wrenches(at, x, FloatingTerms<S>(constants(at), x, at.world.gravity));
   }
-  EnergyOf<Varied> energy(const VariedEvaluation& at) const override {
-    return floating_energy<Varied>(constants(at), motion(at), at.world.gravity);
+  template <class S>
+  EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
+    return floating_energy<S>(constants(at), motion(at), at.world.gravity);
   }
-
-  Vec6 wrench_on(const Evaluation& at, int, int i) const override { return wrench_of(at, i); }
-  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int, int i) const override { return wrench_of(at, i); }
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int, int i) const {
+    const FloatingMotion<S> x = motion(at);
+    Vec6T<S> W;
+    Modal<S> W_eta;
+    floating_residual(constants(at), x, FloatingTerms<S>(constants(at), x, at.world.gravity), W, W_eta);
+    if (i == 0) return W;
+    Vec6T<S> out = Vec6T<S>::Zero();
+    out.template head<3>() = W_eta.template segment<3>(3 * (i - 1));
+    return out;
+  }
 
  private:
+  // Numbers: the integrals; then for each sensor the place of a node, 6 x modes, 6 x kInertialLoads and 3 x pairs; then, if sensors look at sections, the delay of
+  // their forces and 12 x (modes + kInertialLoads) for each of them.
+  void lay_out() override {
+    facts_.coupling = {.frames = 1 + modes_ / 3, .rows = 0, .diagonal = true, .across = modes_ > 0};
+    facts_.acting_frames = facts_.coupling.frames;
+    facts_.numbers = first_section() + (sections_ > 0 ? 1 + 12 * sections_ * (modes_ + kInertialLoads) : 0);
+  }
+
   struct Output {
     int sensor_entry;
     Of of;
@@ -548,11 +553,6 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
     return ShapeIntegralsOf<const S>(modes_, at.numbers + first_number);
   }
   template <class S>
-  void add_residual(const EvaluationOf<S>& at) const {
-    const FloatingMotion<S> x = motion(at);
-    add_wrenches(at, x, FloatingTerms<S>(constants(at), x, at.world.gravity));
-  }
-  template <class S>
   void add_wrenches(const EvaluationOf<S>& at, const FloatingMotion<S>& x, const FloatingTerms<S>& t) const {
     Vec6T<S> W;
     Modal<S> W_eta;
@@ -562,27 +562,16 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
       at.wrench[at.frames[frames[static_cast<std::size_t>(1 + i)]].node].template head<3>() +=
           W_eta.template segment<3>(3 * i);
   }
-  template <class S>
-  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int i) const {
-    const FloatingMotion<S> x = motion(at);
-    Vec6T<S> W;
-    Modal<S> W_eta;
-    floating_residual(constants(at), x, FloatingTerms<S>(constants(at), x, at.world.gravity), W, W_eta);
-    if (i == 0) return W;
-    Vec6T<S> out = Vec6T<S>::Zero();
-    out.template head<3>() = W_eta.template segment<3>(3 * (i - 1));
-    return out;
-  }
 };
 
 // Frames: that of the body, its modes, its own. Numbers: the place in the body, then Psi, then its second derivatives by pairs of modes.
-class FlexibleInterface : public FlexibleBatch {
+class FlexibleInterface : public ForBothScalars<FlexibleInterface, FlexibleBatch> {
  public:
-  Coupling coupling() const override {
-    return {.frames = 2 + modes_ / 3, .rows = 6, .diagonal = true, .across = true};
+  FlexibleInterface() {
+    facts_.coupling.rows = 6;  // they are counted before the modes are known
+    facts_.row_names = {"place x", "place y", "place z", "rotation x", "rotation y", "rotation z"};
   }
-  int numbers_per_element() const override { return 3 + 6 * modes_ + 6 * pairs(); }
-  void derive_numbers(const Inputs<double>& in, double* out) const override {
+  void derive(const Inputs<double>& in, double* out) const {
     const Description& d = in.description();
     const Entry& body = flexible_entry(d, source_->body());
     const Pose<double> start = flexible_start(d, body, body, in.all_numbers()).pose;
@@ -597,23 +586,16 @@ class FlexibleInterface : public FlexibleBatch {
     std::copy_n(second.data(), second.size(), out);
   }
   // Constants: material_scales() of the body refuses whatever would change them.
-  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override {
+  void derive(const Inputs<Varied>& in, Varied* out) const {
     std::vector<double> params(in.description().numbers.size()),
         values(static_cast<std::size_t>(numbers_per_element()));
     for (std::size_t i = 0; i < params.size(); ++i) params[i] = in.all_numbers()[i].v;
-    derive_numbers(Inputs<double>(in.description(), in.entry(), params.data(), nullptr), values.data());
+    derive(Inputs<double>(in.description(), in.entry(), params.data(), nullptr), values.data());
     std::copy(values.begin(), values.end(), out);
   }
-  void check(const Inputs<double>&, std::string&, std::string&) const override {
-  }  // the body says what is wrong
-  std::string row_name(int row) const override {
-    return fmt::format("{} {}", row < 3 ? "place" : "rotation", "xyz"[row % 3]);
-  }
-  Energy energy(const Evaluation&) const override { return {}; }
-  EnergyOf<Varied> energy(const VariedEvaluation&) const override { return {}; }
 
-  void residual(const Evaluation& at) const override { evaluate(at, nullptr); }
-  void residual(const VariedEvaluation& at) const override {
+  void add_residual(const Evaluation& at) const { evaluate(at, nullptr); }
+  void add_residual(const VariedEvaluation& at) const {
     const Material<Varied> material(*this, at);
     add_residual(at, material, derivatives(at, material));
   }
@@ -626,10 +608,19 @@ class FlexibleInterface : public FlexibleBatch {
       Eigen::Map<Mat6>{out} = view(at, i).to_node_columns<6>(columns(material, d.B, i));
   }
 
-  Vec6 wrench_on(const Evaluation& at, int, int i) const override { return wrench_of(at, i); }
-  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int, int i) const override { return wrench_of(at, i); }
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int, int i) const {
+    const Material<S> material(*this, at);
+    return columns(material, derivatives(at, material).B, i).transpose() * lambda(at);
+  }
 
  private:
+  void lay_out() override {
+    facts_.coupling = {.frames = 2 + modes_ / 3, .rows = 6, .diagonal = true, .across = true};
+    facts_.acting_frames = facts_.coupling.frames;
+    facts_.numbers = 3 + 6 * modes_ + 6 * pairs();
+  }
+
   template <class S>
   using Rows = Eigen::Matrix<S, 6, Eigen::Dynamic, 0, 6, kMostModes>;
 
@@ -702,12 +693,6 @@ class FlexibleInterface : public FlexibleBatch {
     d.bias += d.B[1] * material.convective;
     return d;
   }
-  template <class S>
-  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int i) const {
-    const Material<S> material(*this, at);
-    return columns(material, derivatives(at, material).B, i).transpose() * lambda(at);
-  }
-
   template <class S>
   void add_residual(const EvaluationOf<S>& at, const Material<S>& material,
                     const InterfaceDerivativesOf<S>& d) const {

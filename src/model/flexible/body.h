@@ -77,17 +77,15 @@ class FlexibleBatch : public Batch {
   void connect(std::shared_ptr<const FlexibleSource> source, int modes) {
     source_ = std::move(source);
     modes_ = modes;
+    lay_out();
   }
   int modes() const { return modes_; }
   // What is right but hardly meant, of a body that can be made: an interface far from its nodes, a sensor outside of the body, elements that are too stiff, no modes.
   virtual std::vector<std::string> remarks(const Description&, const double*) const { return {}; }
-  const std::vector<Attachment>& attachments() const override;
-  AxisMotion axis_motion(const Evaluation&, int) const override { return {}; }
-  AxisMotionOf<Varied> axis_motion(const VariedEvaluation&, int) const override { return {}; }
-  int angles_per_element() const override { return 0; }
-  void wound_angles(const Evaluation&, int, double*) const override {}
 
  protected:
+  // Sets the facts that depend on modes and on what sensors look at.
+  virtual void lay_out() = 0;
   template <class S>
   FrameViewOf<S> view(const EvaluationOf<S>& at, int i) const {
     return FrameViewOf<S>(at.frames[frames[static_cast<std::size_t>(i)]], at.numbers, at.nodes, at.motions);

@@ -28,6 +28,7 @@ struct Belt {
   static constexpr int lines = 2 * kCoordinateNumbers, laws = lines + 4 * kLineNumbers;
   static constexpr int numbers = laws + 3 + angles;
   static constexpr bool stiffness = true, damping = true, inertia = false;
+  static constexpr Optional optional = {.check = true, .energy = true};
 
   static std::vector<Attachment> attachments();
   template <class S>

@@ -41,14 +41,22 @@ S bristle_yield(const S& x) {
 }
 
 template <class First, class Second>
-class BristleContacts : public SignalBatch, public WatchedContacts {
+class BristleContacts : public ForBothScalars<BristleContacts<First, Second>, SignalBatch>,
+                        public WatchedContacts {
  public:
+  using Signals = ForBothScalars<BristleContacts<First, Second>, SignalBatch>;
+  using Signals::entries, Signals::first_number, Signals::frames, Signals::size;
   using Base = Contact<First, Second>;
   // Points where the shapes may touch, their states, all frames of an element, its numbers.
   static constexpr int P = contact_points<First, Second>, Z = kBristleStates * P, F = 2 + Z,
                        N = Base::numbers + kBristleNumbers;
 
-  BristleContacts() : attachments_(Base::attachments()) { expressions_.clear(); }
+  BristleContacts() {
+    facts_.coupling = {.frames = F, .rows = 0, .diagonal = true, .across = true};
+    facts_.acting_frames = 2;
+    facts_.numbers = N;
+    facts_.attachments = Base::attachments();
+  }
 
   void connect(const Model& model, const std::vector<SignalName>&, std::vector<Diagnostic>&) override {
     const Description& d = model.description();
@@ -65,27 +73,13 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
     frames = std::move(all);
   }
 
-  Coupling coupling() const override { return {.frames = F, .rows = 0, .diagonal = true, .across = true}; }
-  int acting_frames() const override { return 2; }
-  int numbers_per_element() const override { return N; }
-  const std::vector<Attachment>& attachments() const override { return attachments_; }
-  void derive_numbers(const Inputs<double>& in, double* out) const override { derive(in, out); }
-  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override { derive(in, out); }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     Base::check_shapes(in, message, hint);
     if (message.empty()) check_bristles(in, Base::kFriction, message, hint);
   }
 
-  void residual(const Evaluation& at) const override { add_residual(at); }
-  void residual(const VariedEvaluation& at) const override { add_residual(at); }
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
     for (int e = 0; e < size(); ++e) add_jacobian(at, to, e);
-  }
-  Energy energy(const Evaluation& at) const override { return energy_of(at); }
-  EnergyOf<Varied> energy(const VariedEvaluation& at) const override { return energy_of(at); }
-  Vec6 wrench_on(const Evaluation& at, int e, int i) const override { return forces(at, e).W[index(i)]; }
-  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int e, int i) const override {
-    return forces(at, e).W[index(i)];
   }
   Approach approach(const Evaluation& at, int e) const override {
     Approach out = Base::approach(motions(at, e), own_numbers_of(at, e));
@@ -93,7 +87,28 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
     return out;
   }
 
+  template <class S>
+  void derive(const Inputs<S>& in, S* p) const {
+    Base::derive(in, p);
+    derive_bristles(in, Base::kBristles, p + Base::numbers);
+  }
+  template <class S>
+  void add_residual(const EvaluationOf<S>& at) const {
+    for (int e = 0; e < size(); ++e) push(at, e, forces(at, e));
+  }
+  template <class S>
+  EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
+    EnergyOf<S> sum;
+    for (int e = 0; e < size(); ++e) sum += Base::energy(at.world, motions(at, e), own_numbers_of(at, e));
+    return sum;
+  }
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int e, int i) const {
+    return forces(at, e).W[index(i)];
+  }
+
  private:
+  using Signals::facts_, Signals::seeds, Signals::view;
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   template <class S>
@@ -159,11 +174,6 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
   }
 
   template <class S>
-  void derive(const Inputs<S>& in, S* p) const {
-    Base::derive(in, p);
-    derive_bristles(in, Base::kBristles, p + Base::numbers);
-  }
-  template <class S>
   const S* own_numbers_of(const EvaluationOf<S>& at, int e) const {
     return at.numbers + first_number + e * N;
   }
@@ -193,16 +203,6 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
       if (!frame.on_ground()) at.wrench[frame.node()] += frame.wrench_at_node(x.W[index(i)]);
     }
     for (int k = 0; k < Z; ++k) at.wrench[state_node(at, e, k)][0] -= x.rate[index(k)];
-  }
-  template <class S>
-  void add_residual(const EvaluationOf<S>& at) const {
-    for (int e = 0; e < size(); ++e) push(at, e, forces(at, e));
-  }
-  template <class S>
-  EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
-    EnergyOf<S> sum;
-    for (int e = 0; e < size(); ++e) sum += Base::energy(at.world, motions(at, e), own_numbers_of(at, e));
-    return sum;
   }
 
   void add_jacobian(const Evaluation& at, const JacobianTarget& to, int e) const {
@@ -252,8 +252,6 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
       }
     }
   }
-
-  std::vector<Attachment> attachments_;
 };
 
 }  // namespace liedyn

@@ -318,6 +318,7 @@ struct Contact {
   static constexpr int frames = 2, rows = 0;
   static constexpr int numbers = First::numbers + Second::numbers + kContactNumbers;
   static constexpr bool stiffness = true, damping = true, inertia = false;
+  static constexpr Optional optional = {.check = true, .energy = true};
   enum Fields {
     kBetween,
     kPoints,

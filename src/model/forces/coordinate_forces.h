@@ -31,6 +31,7 @@ struct JointSpring {
   static constexpr int frames = 2, rows = 0, angles = 1;
   static constexpr int numbers = kCoordinateNumbers + 5 + angles;  // k, k_3, c, x_0, b
   static constexpr bool stiffness = true, damping = true, inertia = false;
+  static constexpr Optional optional = {.energy = true};
 
   static std::vector<Attachment> attachments();
   template <class S>
@@ -69,6 +70,7 @@ struct JointStop {
   static constexpr int frames = 2, rows = 0, angles = 1;
   static constexpr int numbers = kCoordinateNumbers + kNormalNumbers + 2 + angles;  // k, n, a, l, u
   static constexpr bool stiffness = true, damping = true, inertia = false;
+  static constexpr Optional optional = {.check = true, .energy = true};
 
   static std::vector<Attachment> attachments();
   template <class S>

@@ -121,14 +121,22 @@ struct DistanceOfPoints {
 };
 
 template <class E>
-class Machine : public SignalBatch, public MachineOutput {
+class Machine : public ForBothScalars<Machine<E>, SignalBatch>, public MachineOutput {
+  using Base = ForBothScalars<Machine<E>, SignalBatch>;
   using C = typename E::Coordinate;
   static constexpr int F = C::frames, N = E::numbers, States = E::states, Own = C::numbers + N;
   static constexpr int kAngles = E::reads_value ? C::angles : 0;
   static_assert(!E::inertia || std::is_same_v<C, CoordinateOfJoint>);
 
  public:
-  Machine() : attachments_(C::attachments()) { expressions_.clear(); }
+  using Base::entries, Base::first_angle, Base::first_number, Base::frames;
+
+  Machine() {
+    facts_.acting_frames = F;
+    facts_.angles = kAngles;
+    facts_.attachments = C::attachments();
+    lay_out();
+  }
 
   void connect(const Model& model, const std::vector<SignalName>& names,
                std::vector<Diagnostic>& findings) override {
@@ -149,32 +157,14 @@ class Machine : public SignalBatch, public MachineOutput {
     }
     seen_ = static_cast<int>(seen.size());
     frames.insert(frames.end(), seen.begin(), seen.end());
+    lay_out();
   }
 
-  Coupling coupling() const override {
-    return {.frames = F + States + seen_, .rows = 0, .diagonal = true, .across = true};
-  }
-  int acting_frames() const override { return F; }
-  int numbers_per_element() const override {
-    int count = C::numbers + N * (1 + static_cast<int>(expressions_.size()));
-    for (const SignalExpression& signal : expressions_) count += static_cast<int>(signal.parameters().size());
-    return count;
-  }
-  const std::vector<Attachment>& attachments() const override { return attachments_; }
-  void derive_numbers(const Inputs<double>& in, double* out) const override { derive(in, out); }
-  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override { derive(in, out); }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     E::check(in, message, hint);
   }
 
-  void residual(const Evaluation& at) const override { add_residual(at); }
-  void residual(const VariedEvaluation& at) const override { add_residual(at); }
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override { add_jacobian(at, to); }
-  Energy energy(const Evaluation& at) const override { return energy_of(at); }
-  EnergyOf<Varied> energy(const VariedEvaluation& at) const override { return energy_of(at); }
-  Vec6 wrench_on(const Evaluation& at, int, int i) const override { return wrench_of(at, i); }
-  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int, int i) const override { return wrench_of(at, i); }
-  int angles_per_element() const override { return kAngles; }
   void wound_angles(const Evaluation& at, int, double* out) const override {
     if constexpr (kAngles > 0) out[0] = C::template value<double>(motions(at), first_of(at), reference(at));
   }
@@ -187,11 +177,6 @@ class Machine : public SignalBatch, public MachineOutput {
   Varied quantity(const VariedEvaluation& at, int which) const override { return quantity_of(at, which); }
   double rotor_power(const Evaluation& at) const override { return rotor_power_of(at); }
   Varied rotor_power(const VariedEvaluation& at) const override { return rotor_power_of(at); }
-
- private:
-  static constexpr int kMostOwnNumbers = 64;  // of one entry
-  static constexpr int kMostSignals = 8;      // fields that follow signals
-  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   // The numbers of the coordinate, n_0, the n_k, and the parameters of the signals.
   template <class S>
@@ -218,7 +203,45 @@ class Machine : public SignalBatch, public MachineOutput {
     for (const SignalExpression& signal : expressions_)
       for (const int parameter : signal.parameters()) *out++ = in.parameter(parameter);
   }
+  template <class S>
+  void add_residual(const EvaluationOf<S>& at) const {
+    const auto f = motions(at);
+    const auto B = C::template gradient<S>(f, first_of(at));
+    std::array<S, static_cast<std::size_t>(States) + 1> rates{};
+    const S effort = effort_of<S>(at, f, seen_by<S>(at, f, B), rates.data());
+    push<S>(at, effort, B, rates.data());
+  }
+  template <class S>
+  EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
+    EnergyOf<S> sum;
+    if constexpr (E::inertia) {
+      const auto f = motions(at);
+      const Seen<S> seen = seen_by<S>(at, f, C::template gradient<S>(f, first_of(at)));
+      sum.kinetic = S(0.5) * seen.n[0] * seen.rate * seen.rate;
+    }
+    return sum;
+  }
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int, int i) const {
+    if (i >= F) return Vec6T<S>::Zero();
+    const auto f = motions(at);
+    const auto B = C::template gradient<S>(f, first_of(at));
+    std::array<S, static_cast<std::size_t>(States) + 1> rates{};
+    return -effort_of<S>(at, f, seen_by<S>(at, f, B), rates.data()) * B[index(i)];
+  }
 
+ private:
+  using Base::expressions_, Base::facts_, Base::seeds, Base::view;
+  static constexpr int kMostOwnNumbers = 64;  // of one entry
+  static constexpr int kMostSignals = 8;      // fields that follow signals
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+  void lay_out() {
+    facts_.coupling = {.frames = F + States + seen_, .rows = 0, .diagonal = true, .across = true};
+    facts_.numbers = C::numbers + N * (1 + static_cast<int>(expressions_.size()));
+    for (const SignalExpression& signal : expressions_)
+      facts_.numbers += static_cast<int>(signal.parameters().size());
+  }
   template <class S>
   const S* first_of(const EvaluationOf<S>& at) const {
     return at.numbers + first_number;
@@ -285,14 +308,6 @@ class Machine : public SignalBatch, public MachineOutput {
   }
 
   template <class S>
-  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int i) const {
-    if (i >= F) return Vec6T<S>::Zero();
-    const auto f = motions(at);
-    const auto B = C::template gradient<S>(f, first_of(at));
-    std::array<S, static_cast<std::size_t>(States) + 1> rates{};
-    return -effort_of<S>(at, f, seen_by<S>(at, f, B), rates.data()) * B[index(i)];
-  }
-  template <class S>
   S quantity_of(const EvaluationOf<S>& at, int which) const {
     const auto f = motions(at);
     const Seen<S> seen = seen_by<S>(at, f, C::template gradient<S>(f, first_of(at)));
@@ -308,16 +323,6 @@ class Machine : public SignalBatch, public MachineOutput {
     }
     return S(0);
   }
-  template <class S>
-  EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
-    EnergyOf<S> sum;
-    if constexpr (E::inertia) {
-      const auto f = motions(at);
-      const Seen<S> seen = seen_by<S>(at, f, C::template gradient<S>(f, first_of(at)));
-      sum.kinetic = S(0.5) * seen.n[0] * seen.rate * seen.rate;
-    }
-    return sum;
-  }
 
   template <class S>
   void push(const EvaluationOf<S>& at, const S& effort, const std::array<Vec6T<S>, F>& B,
@@ -328,14 +333,6 @@ class Machine : public SignalBatch, public MachineOutput {
         at.wrench[frame.node()] += frame.wrench_at_node(Vec6T<S>(-effort * B[index(i)]));
     }
     for (int k = 0; k < States; ++k) at.wrench[state_node(at, k)][0] -= rates[k];
-  }
-  template <class S>
-  void add_residual(const EvaluationOf<S>& at) const {
-    const auto f = motions(at);
-    const auto B = C::template gradient<S>(f, first_of(at));
-    std::array<S, static_cast<std::size_t>(States) + 1> rates{};
-    const S effort = effort_of<S>(at, f, seen_by<S>(at, f, B), rates.data());
-    push<S>(at, effort, B, rates.data());
   }
 
   void add_jacobian(const Evaluation& at, const JacobianTarget& to) const {
@@ -431,7 +428,6 @@ class Machine : public SignalBatch, public MachineOutput {
     return out;
   }
 
-  std::vector<Attachment> attachments_;
   std::vector<int> fields_;  // the numbers that follow signals, counted from the entry's first
   int seen_ = 0;             // frames that the signals depend on, behind those of the element and its states
 };

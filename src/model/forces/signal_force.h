@@ -23,11 +23,18 @@ std::vector<const NumberExpression*> signals_of(const Description& d, const Entr
 unsigned signal_shape(const Description& d, const Entry& entry);
 
 template <class E>
-class SignalForce : public SignalBatch {
+class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
  public:
+  using Base = ForBothScalars<SignalForce<E>, SignalBatch>;
+  using Base::entries, Base::first_angle, Base::first_number, Base::frames, Base::size;
   static constexpr int F = E::frames, N = E::numbers;
 
-  SignalForce() : attachments_(E::attachments()) { expressions_.clear(); }
+  SignalForce() {
+    facts_.acting_frames = F;
+    facts_.angles = kAngles;
+    facts_.attachments = E::attachments();
+    lay_out();
+  }
 
   void connect(const Model& model, const std::vector<SignalName>& names,
                std::vector<Diagnostic>& findings) override {
@@ -40,6 +47,7 @@ class SignalForce : public SignalBatch {
                                           signal->line, seen, findings);
     }
     seen_ = static_cast<int>(seen.size());
+    lay_out();
     std::vector<std::int32_t> all;
     for (int e = 0; e < size(); ++e) {
       all.insert(all.end(), frames.begin() + e * F, frames.begin() + (e + 1) * F);
@@ -48,47 +56,16 @@ class SignalForce : public SignalBatch {
     frames = std::move(all);
   }
 
-  Coupling coupling() const override {
-    return {.frames = F + seen_, .rows = 0, .diagonal = true, .across = F + seen_ > 1};
-  }
-  int acting_frames() const override { return F; }
-  int numbers_per_element() const override {
-    int count = N * (1 + static_cast<int>(expressions_.size()));
-    for (const SignalExpression& signal : expressions_) count += static_cast<int>(signal.parameters().size());
-    return count;
-  }
-  const std::vector<Attachment>& attachments() const override { return attachments_; }
-  void derive_numbers(const Inputs<double>& in, double* out) const override { derive(in, out); }
-  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override { derive(in, out); }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
-    if constexpr (requires { E::check(in, message, hint); }) E::check(in, message, hint);
+    if constexpr (kOptional.check) E::check(in, message, hint);
   }
 
-  void residual(const Evaluation& at) const override { add_residual(at); }
-  void residual(const VariedEvaluation& at) const override { add_residual(at); }
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
     for (int e = 0; e < size(); ++e) add_jacobian(at, to, e);
   }
-  Energy energy(const Evaluation& at) const override { return energy_of(at); }
-  EnergyOf<Varied> energy(const VariedEvaluation& at) const override { return energy_of(at); }
-  Vec6 wrench_on(const Evaluation& at, int e, int i) const override { return wrench_of(at, e)[index(i)]; }
-  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int e, int i) const override {
-    return wrench_of(at, e)[index(i)];
-  }
-  int angles_per_element() const override { return kAngles; }
   void wound_angles(const Evaluation& at, int e, double* out) const override {
     if constexpr (kAngles > 0) E::wound_angles(motions(at, e), numbers_of(at, e).data(), out);
   }
-
- private:
-  static constexpr int kAngles = [] {
-    if constexpr (requires { E::angles; })
-      return E::angles;
-    else
-      return 0;
-  }();
-  static constexpr int kMostOwnNumbers = 64;  // of one entry
-  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   template <class S>
   void derive(const Inputs<S>& in, S* out) const {
@@ -112,10 +89,43 @@ class SignalForce : public SignalBatch {
     for (const SignalExpression& signal : expressions_)
       for (const int parameter : signal.parameters()) *out++ = in.parameter(parameter);
   }
+  template <class S>
+  void add_residual(const EvaluationOf<S>& at) const {
+    for (int e = 0; e < size(); ++e) push(at, e, wrenches(at, e));
+  }
+  template <class S>
+  EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
+    EnergyOf<S> sum;
+    if constexpr (kOptional.energy)
+      for (int e = 0; e < size(); ++e) sum += E::energy(at.world, motions(at, e), numbers_of(at, e).data());
+    return sum;
+  }
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int e, int i) const {
+    return wrenches(at, e)[index(i)];
+  }
 
+ private:
+  using Base::expressions_, Base::facts_, Base::seeds, Base::view;
+  static constexpr Optional kOptional = element::optional_of<E>();
+  static constexpr int kAngles = [] {
+    if constexpr (requires { E::angles; })
+      return E::angles;
+    else
+      return 0;
+  }();
+  static constexpr int kMostOwnNumbers = 64;  // of one entry
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+  void lay_out() {
+    facts_.coupling = {.frames = F + seen_, .rows = 0, .diagonal = true, .across = F + seen_ > 1};
+    facts_.numbers = N * (1 + static_cast<int>(expressions_.size()));
+    for (const SignalExpression& signal : expressions_)
+      facts_.numbers += static_cast<int>(signal.parameters().size());
+  }
   template <class S>
   const S* first_of(const EvaluationOf<S>& at, int e) const {
-    return at.numbers + first_number + e * numbers_per_element();
+    return at.numbers + first_number + e * facts_.numbers;
   }
   // Where the parameters of the k-th signal stand.
   template <class S>
@@ -150,7 +160,7 @@ class SignalForce : public SignalBatch {
     return m;
   }
   template <class S>
-  std::array<Vec6T<S>, F> wrench_of(const EvaluationOf<S>& at, int e) const {
+  std::array<Vec6T<S>, F> wrenches(const EvaluationOf<S>& at, int e) const {
     std::array<Vec6T<S>, F> W;
     E::wrench(at.world, motions(at, e), numbers_of(at, e).data(), W);
     return W;
@@ -161,17 +171,6 @@ class SignalForce : public SignalBatch {
       const FrameViewOf<S> f = view(at, e * (F + seen_) + i);
       if (!f.on_ground()) at.wrench[f.node()] += f.wrench_at_node(W[index(i)]);
     }
-  }
-  template <class S>
-  void add_residual(const EvaluationOf<S>& at) const {
-    for (int e = 0; e < size(); ++e) push(at, e, wrench_of(at, e));
-  }
-  template <class S>
-  EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
-    EnergyOf<S> sum;
-    if constexpr (requires(const std::array<Motion<S>, F>& m, const S* p) { E::energy(at.world, m, p); })
-      for (int e = 0; e < size(); ++e) sum += E::energy(at.world, motions(at, e), numbers_of(at, e).data());
-    return sum;
   }
 
   void add_jacobian(const Evaluation& at, const JacobianTarget& to, int e) const {
@@ -266,7 +265,6 @@ class SignalForce : public SignalBatch {
     return out;
   }
 
-  std::vector<Attachment> attachments_;
   std::vector<int> fields_;  // the numbers that follow signals, counted from the entry's first
   int seen_ = 0;             // frames that the signals depend on, behind those of the element
 };

@@ -46,6 +46,7 @@ struct Tyre {
     numbers
   };
   static constexpr bool stiffness = true, damping = true, inertia = false;
+  static constexpr Optional optional = {.check = true, .energy = true};
   using Motions = std::array<Motion<double>, 2>;
 
   static std::vector<Attachment> attachments();

@@ -24,6 +24,7 @@ struct AxisJoint {
   static constexpr Held held_directions = held;
   static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;
   static constexpr bool across = couples_bodies(held);
+  static constexpr Optional optional = {.check = true, .axis_motion = true};
   static constexpr std::array<HeldRow, 6> row_list = held_rows(held);
   static constexpr int places = (held & kPlaces) == kPlaces ? 3 : 0;
   static void turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda,

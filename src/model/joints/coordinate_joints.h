@@ -15,7 +15,8 @@ namespace liedyn {
 // An angle is taken in the turn nearest to f: whole turns do not matter, wherever f begins.
 struct PrescribedMotion {
   static constexpr int frames = 2, rows = 1, numbers = kCoordinateNumbers + 3;  // f, f', f''
-  static constexpr bool across = true, rheonomic = true;
+  static constexpr bool across = true;
+  static constexpr Optional optional = {.rheonomic = true};
 
   static std::vector<Attachment> attachments();
   template <class S>
@@ -78,6 +79,7 @@ struct Screw {
   static constexpr int frames = 2, rows = 5, angles = 1;
   static constexpr int numbers = kCoordinateNumbers + 1 + angles;  // displacement per radian
   static constexpr bool across = true;
+  static constexpr Optional optional = {.check = true, .axis_motion = true};
   static constexpr Held held = 0b011011;  // places and turns across the axis, as a cylindrical joint
 
   static std::vector<Attachment> attachments();

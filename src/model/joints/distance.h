@@ -11,7 +11,8 @@ namespace liedyn {
 
 struct Distance {
   static constexpr int frames = 2, rows = 1, numbers = 3;  // L, L', L''
-  static constexpr bool across = true, rheonomic = true;
+  static constexpr bool across = true;
+  static constexpr Optional optional = {.check = true, .rheonomic = true};
 
   static std::vector<Attachment> attachments();
   template <class S>

@@ -30,6 +30,7 @@ struct GearMesh {
   static constexpr int normal_line = kCoordinateNumbers, radial_line = normal_line + kLineNumbers;
   static constexpr int side = radial_line + kLineNumbers, numbers = 2 * side + angles;
   static constexpr bool across = true;
+  static constexpr Optional optional = {.check = true};
 
   static std::vector<Attachment> attachments();
   template <class S>

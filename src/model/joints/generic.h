@@ -10,6 +10,7 @@ template <int Rows>
 struct Generic {
   static constexpr int frames = 2, rows = Rows, numbers = kAxesNumbers + 1;  // and the directions held
   static constexpr bool across = true;
+  static constexpr Optional optional = {.check = true};
 
   static std::vector<Attachment> attachments(Held held);
   template <class S>

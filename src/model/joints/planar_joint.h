@@ -34,6 +34,7 @@ template <Held held>
 struct PlanarJoint {
   static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;
   static constexpr bool across = held != kInPlane;
+  static constexpr Optional optional = {.check = true, .axis_motion = true};
   static constexpr int places = held == kInPlane ? 2 : 0;
   static constexpr std::array<HeldRow, 3> row_list = planar_rows(held);
   static constexpr bool has_line = (held & kInPlane) == kAcrossLine;

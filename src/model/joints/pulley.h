@@ -17,7 +17,8 @@ namespace liedyn {
 struct Pulley {
   // L, L', L'', kappa; then the remembered directions, zero at the start
   static constexpr int frames = 4, rows = 1, angles = 6, numbers = 4 + angles;
-  static constexpr bool across = true, rheonomic = true;
+  static constexpr bool across = true;
+  static constexpr Optional optional = {.check = true, .rheonomic = true};
   enum Frames { kA, kFirstPulley, kSecondPulley, kB };
 
   static std::vector<Attachment> attachments();

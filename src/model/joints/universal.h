@@ -10,6 +10,7 @@ namespace liedyn {
 struct Universal {
   static constexpr int frames = 2, rows = 4, numbers = 7;  // a and b in the axes of their bodies, c
   static constexpr bool across = true;
+  static constexpr Optional optional = {.check = true};
   static constexpr int places = 3;
   static void turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda,
                     TurnDerivatives<1>& d);

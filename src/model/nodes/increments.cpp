@@ -72,7 +72,7 @@ void move_by(NodeType type, Chart chart, const S* theta, S* q) {
     increment_position(type, theta, q);
     return;
   }
-  if (type == NodeType::SE3) {
+  if (traits(type).group == NodeGroup::SE3) {
     const SE3<S> there =
         SE3<S>(C3<S>(q), rotation_of(q)) * group_element<SE3<S>>(chart, Vec6T<S>(C6<S>(theta)));
     M3<S>{q} = there.position();
@@ -88,11 +88,11 @@ void move_by(NodeType type, Chart chart, const S* theta, S* q) {
 
 template <class S>
 void increment_rates(NodeType type, Chart chart, const S* theta, const S* v, S* rates) {
-  if (type == NodeType::SE3) {
+  if (traits(type).group == NodeGroup::SE3) {
     M6<S>{rates} = tangent_inverse<SE3<S>>(chart, Vec6T<S>(C6<S>(theta))) * C6<S>(v);
     return;
   }
-  if (type == NodeType::SE2) {
+  if (traits(type).group == NodeGroup::SE2) {
     M3<S>{rates} = SE2<S>::Tinv(C3<S>(theta)) * C3<S>(v);
     return;
   }
@@ -111,12 +111,12 @@ void add_increment(NodeType type, Chart chart, const S* d, S* theta) {
 
 template <class S>
 void increment_between(NodeType type, const S* q, const S* q_to, S* theta) {
-  if (type == NodeType::SE3) {
+  if (traits(type).group == NodeGroup::SE3) {
     const SE3<S> from(C3<S>(q), rotation_of(q)), to(C3<S>(q_to), rotation_of(q_to));
     M6<S>{theta} = (from.inverse() * to).log();
     return;
   }
-  if (type == NodeType::SE2) {
+  if (traits(type).group == NodeGroup::SE2) {
     using Point = Eigen::Matrix<S, 2, 1>;
     const SE2<S> from(Point(q[0], q[1]), q[2]), to(Point(q_to[0], q_to[1]), q_to[2]);
     M3<S>{theta} = (from.inverse() * to).log();
@@ -132,12 +132,12 @@ void increment_between(NodeType type, const S* q, const S* q_to, S* theta) {
 template <class S>
 void refer_to_moved(NodeType type, Chart chart, const S* moved, S* theta) {
   // The inverse of map(x) is map(-x) in all these coordinates.
-  if (type == NodeType::SE3) {
+  if (traits(type).group == NodeGroup::SE3) {
     M6<S>{theta} = coordinates<SE3<S>>(chart, group_element<SE3<S>>(chart, Vec6T<S>(-C6<S>(moved))) *
                                                   group_element<SE3<S>>(chart, Vec6T<S>(C6<S>(theta))));
     return;
   }
-  if (type == NodeType::SE2) {
+  if (traits(type).group == NodeGroup::SE2) {
     M3<S>{theta} = (SE2<S>::exp(-C3<S>(moved)) * SE2<S>::exp(C3<S>(theta))).log();
     return;
   }

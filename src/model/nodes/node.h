@@ -7,11 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include "liedyn/base/matrix.h"
-#include "liedyn/lie/r3xso3.h"
-#include "liedyn/lie/rn.h"
 #include "liedyn/lie/se2.h"
 #include "liedyn/lie/se3.h"
 #include "liedyn/lie/so3.h"
@@ -41,24 +40,94 @@ enum class NodeType : std::uint8_t {
   CardanBody,
 };
 
-constexpr bool is_conventional(NodeType type) { return type >= NodeType::R3xEuler; }
+enum class NodeSpace : std::uint8_t {
+  Scalar,
+  Plane,
+  Space
+};  // the plane of motion is the inertial x-y plane
+// A group of lie/, for what is not a vector space. SpatialSO3: SO(3) with increments in inertial axes.
+enum class NodeGroup : std::uint8_t { None, SO3, SpatialSO3, SE2, SE3 };
+enum class RotationParameters : std::uint8_t { None, EulerRates, CardanRates, CardanVelocities };
+
+// Where a node's equations stand among the six of a rigid frame.
+inline constexpr std::uint8_t kAllComponents[] = {0, 1, 2, 3, 4, 5};
+inline constexpr std::uint8_t kPlanarComponents[] = {0, 1, 5};
+
+// A type of node: R^linear x group. Its other sizes follow.
+struct NodeTraits {
+  NodeSpace space;
+  int linear;
+  NodeGroup group;
+  int places;  // how many of its velocities are those of a point
+  const std::uint8_t* components =
+      kAllComponents;  // the equation of its i-th velocity is components[i] of six
+  RotationParameters parameters = RotationParameters::None;
+
+  constexpr bool has_rotation_group() const {
+    return group == NodeGroup::SO3 || group == NodeGroup::SpatialSO3;
+  }
+  // Degrees of freedom.
+  constexpr int v() const {
+    return linear + (group == NodeGroup::None ? 0 : group == NodeGroup::SE3 ? 6 : 3);
+  }
+  // Numbers stored: place (3), then the unit quaternion (w, x, y, z) where there is one; in the plane x, y and the angle, which
+  // counts turns; the integral of a state.
+  constexpr int q() const {
+    return space == NodeSpace::Scalar ? 1 : space == NodeSpace::Plane || group == NodeGroup::None ? 3 : 7;
+  }
+  // Numbers of the map E of model/nodes/stage.h: one for the linear part, and a matrix for the group.
+  constexpr int tangent() const { return (linear > 0 ? 1 : 0) + (v() - linear) * (v() - linear); }
+};
+// In the order of NodeType.
+inline constexpr NodeTraits kNodeTraits[] = {
+    {NodeSpace::Space, 3, NodeGroup::SO3, 3},
+    {NodeSpace::Space, 0, NodeGroup::SE3, 3},
+    {NodeSpace::Space, 3, NodeGroup::None, 3},
+    {NodeSpace::Space, 0, NodeGroup::SO3, 0, kAllComponents + 3},
+    {NodeSpace::Space, 3, NodeGroup::SpatialSO3, 3},
+    {NodeSpace::Space, 0, NodeGroup::SpatialSO3, 0, kAllComponents + 3},
+    {NodeSpace::Plane, 3, NodeGroup::None, 2, kPlanarComponents},
+    {NodeSpace::Plane, 0, NodeGroup::SE2, 2, kPlanarComponents},
+    {NodeSpace::Scalar, 1, NodeGroup::None, 0},
+    {NodeSpace::Scalar, 1, NodeGroup::None, 0, kAllComponents + 5},
+    {NodeSpace::Scalar, 1, NodeGroup::None, 1, kAllComponents + 2},
+    {NodeSpace::Space, 3, NodeGroup::SO3, 3, kAllComponents, RotationParameters::EulerRates},
+    {NodeSpace::Space, 3, NodeGroup::SO3, 3, kAllComponents, RotationParameters::CardanRates},
+    {NodeSpace::Space, 3, NodeGroup::SO3, 3, kAllComponents, RotationParameters::CardanVelocities},
+    {NodeSpace::Space, 0, NodeGroup::SO3, 0, kAllComponents + 3, RotationParameters::EulerRates},
+    {NodeSpace::Space, 0, NodeGroup::SO3, 0, kAllComponents + 3, RotationParameters::CardanRates},
+    {NodeSpace::Space, 0, NodeGroup::SO3, 0, kAllComponents + 3, RotationParameters::CardanVelocities},
+};
+static_assert(std::size(kNodeTraits) == static_cast<std::size_t>(NodeType::CardanBody) + 1);
+constexpr const NodeTraits& traits(NodeType type) { return kNodeTraits[static_cast<std::size_t>(type)]; }
+
+constexpr bool is_conventional(NodeType type) { return traits(type).parameters != RotationParameters::None; }
 constexpr bool has_euler_parameters(NodeType type) {
-  return type == NodeType::R3xEuler || type == NodeType::Euler;
+  return traits(type).parameters == RotationParameters::EulerRates;
 }
 constexpr bool has_cardan_rates(NodeType type) {
-  return type == NodeType::R3xCardan || type == NodeType::Cardan;
+  return traits(type).parameters == RotationParameters::CardanRates;
 }
 constexpr bool has_cardan_angles(NodeType type) {
   return is_conventional(type) && !has_euler_parameters(type);
 }
-// The plane of motion is the inertial x-y plane.
-constexpr bool is_planar(NodeType type) { return type == NodeType::R2xSO2 || type == NodeType::SE2; }
-constexpr bool is_scalar(NodeType type) {
-  return type == NodeType::State || type == NodeType::Turn || type == NodeType::Slide;
-}
+constexpr bool is_planar(NodeType type) { return traits(type).space == NodeSpace::Plane; }
+constexpr bool is_scalar(NodeType type) { return traits(type).space == NodeSpace::Scalar; }
 // Increments add up: T = 1.
-constexpr bool is_vector_space(NodeType type) {
-  return type == NodeType::R3 || type == NodeType::R2xSO2 || is_scalar(type);
+constexpr bool is_vector_space(NodeType type) { return traits(type).group == NodeGroup::None; }
+// A body that only turns about a fixed point.
+constexpr bool only_turns(NodeType type) {
+  return traits(type).linear == 0 && traits(type).has_rotation_group();
+}
+// The velocity of its point is in body axes: SE(3), SE(2).
+constexpr bool moves_in_body_axes(NodeType type) {
+  return traits(type).group == NodeGroup::SE3 || traits(type).group == NodeGroup::SE2;
+}
+constexpr const std::uint8_t* components(NodeType type) { return traits(type).components; }
+constexpr int place_count(NodeType type) { return traits(type).places; }
+// Where the three velocities of a rotation in space begin that is a group of its own, -1: the node has none.
+constexpr int rotation_start(NodeType type) {
+  return traits(type).has_rotation_group() ? traits(type).linear : -1;
 }
 
 struct Node {
@@ -71,64 +140,11 @@ struct Node {
 };
 
 struct NodeSize {
-  // Numbers stored: place (3), then the unit quaternion (w, x, y, z) where there is one; in the plane x, y and the angle, which
-  // counts turns; the integral of a state.
-  int q;
-  int v;        // degrees of freedom
-  int tangent;  // numbers of the map E
+  int q, v, tangent;
 };
 constexpr NodeSize node_size(NodeType type) {
-  switch (type) {
-    case NodeType::R3xSO3:
-    case NodeType::R3xEuler:
-    case NodeType::R3xCardan:
-    case NodeType::R3xCardanBody:
-    case NodeType::R3xSO3Spatial: return {7, 6, 10};
-    case NodeType::SE3: return {7, 6, 36};
-    case NodeType::R3:
-    case NodeType::R2xSO2: return {3, 3, 1};
-    case NodeType::SE2: return {3, 3, 9};
-    case NodeType::State:
-    case NodeType::Turn:
-    case NodeType::Slide: return {1, 1, 1};
-    case NodeType::SO3:
-    case NodeType::Euler:
-    case NodeType::Cardan:
-    case NodeType::CardanBody:
-    case NodeType::SO3Spatial: return {7, 3, 9};
-  }
-  return {0, 0, 0};
-}
-// A body that only turns about a fixed point.
-constexpr bool only_turns(NodeType type) {
-  switch (type) {
-    case NodeType::SO3:
-    case NodeType::SO3Spatial:
-    case NodeType::Euler:
-    case NodeType::Cardan:
-    case NodeType::CardanBody: return true;
-    default: return false;
-  }
-}
-// Where the node's equations stand among the six of a rigid frame: that of its i-th velocity at components(type)[i].
-inline constexpr std::uint8_t kAllComponents[] = {0, 1, 2, 3, 4, 5};
-inline constexpr std::uint8_t kPlanarComponents[] = {0, 1, 5};
-constexpr const std::uint8_t* components(NodeType type) {
-  if (is_planar(type)) return kPlanarComponents;
-  if (type == NodeType::Turn) return kAllComponents + 5;
-  if (type == NodeType::Slide) return kAllComponents + 2;
-  return only_turns(type) ? kAllComponents + 3 : kAllComponents;
-}
-// How many of its velocities are those of a point.
-constexpr int place_count(NodeType type) {
-  if (type == NodeType::State || type == NodeType::Turn || only_turns(type)) return 0;
-  if (type == NodeType::Slide) return 1;
-  return is_planar(type) ? 2 : 3;
-}
-// Where the three velocities of a rotation in space begin that is a group of its own, -1: the node has none.
-constexpr int rotation_start(NodeType type) {
-  if (is_vector_space(type) || type == NodeType::SE3 || type == NodeType::SE2) return -1;
-  return only_turns(type) ? 0 : 3;
+  const NodeTraits& t = traits(type);
+  return {t.q(), t.v(), t.tangent()};
 }
 
 template <class S>
@@ -174,7 +190,7 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
     m.p << q[0], q[1], S(0);
     m.V[5] = v[2];
     m.A[5] = vdot[2];
-    if (type == NodeType::SE2) {
+    if (moves_in_body_axes(type)) {
       for (int i = 0; i < 2; ++i) m.V[i] = v[i], m.A[i] = vdot[i];
       return m;
     }
@@ -192,49 +208,42 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
     return m;
   }
   m.p = V3(q);
-  switch (type) {
-    case NodeType::R3xEuler:
-    case NodeType::R3xCardan:
-    case NodeType::R3xCardanBody:
-    case NodeType::R3xSO3: {
-      m.R = rotation_of(q).R();
-      const Vec3T<S> U = m.R.transpose() * V3(v), Omega = V3(v + 3);
-      m.V << U, Omega;
-      // d/dt (R^T u) = R^T udot - Omega x R^T u
-      m.A << m.R.transpose() * V3(vdot) - Omega.cross(U), V3(vdot + 3);
+  const int places = place_count(type);
+  switch (traits(type).group) {
+    case NodeGroup::None:
+      m.V.template head<3>() = V3(v);
+      m.A.template head<3>() = V3(vdot);
       break;
-    }
-    case NodeType::SE3:
+    case NodeGroup::SE3:
       m.R = rotation_of(q).R();
       m.V = Eigen::Map<const Vec6T<S>>(v);
       m.A = Eigen::Map<const Vec6T<S>>(vdot);
       break;
-    case NodeType::R3:
-      m.V.template head<3>() = V3(v);
-      m.A.template head<3>() = V3(vdot);
-      break;
-    case NodeType::Euler:
-    case NodeType::Cardan:
-    case NodeType::CardanBody:
-    case NodeType::SO3:
+    case NodeGroup::SO3: {
       m.R = rotation_of(q).R();
-      m.V.template tail<3>() = V3(v);
-      m.A.template tail<3>() = V3(vdot);
-      break;
-    case NodeType::R3xSO3Spatial: {
-      m.R = rotation_of(q).R();
-      // d/dt (R^T u) = R^T (udot - omega x u),  d/dt (R^T omega) = R^T omegadot
-      const Vec3T<S> u = V3(v), omega = V3(v + 3);
-      m.V << m.R.transpose() * u, m.R.transpose() * omega;
-      m.A << m.R.transpose() * (V3(vdot) - omega.cross(u)), m.R.transpose() * V3(vdot + 3);
+      const Vec3T<S> Omega = V3(v + places);
+      m.V.template tail<3>() = Omega;
+      m.A.template tail<3>() = V3(vdot + places);
+      if (places == 0) break;
+      const Vec3T<S> U = m.R.transpose() * V3(v);
+      m.V.template head<3>() = U;
+      // d/dt (R^T u) = R^T udot - Omega x R^T u
+      m.A.template head<3>() = m.R.transpose() * V3(vdot) - Omega.cross(U);
       break;
     }
-    case NodeType::SO3Spatial:
+    case NodeGroup::SpatialSO3: {
       m.R = rotation_of(q).R();
-      m.V.template tail<3>() = m.R.transpose() * V3(v);
-      m.A.template tail<3>() = m.R.transpose() * V3(vdot);
+      const Vec3T<S> omega = V3(v + places);
+      m.V.template tail<3>() = m.R.transpose() * omega;
+      m.A.template tail<3>() = m.R.transpose() * V3(vdot + places);
+      if (places == 0) break;
+      // d/dt (R^T u) = R^T (udot - omega x u),  d/dt (R^T omega) = R^T omegadot
+      const Vec3T<S> u = V3(v);
+      m.V.template head<3>() = m.R.transpose() * u;
+      m.A.template head<3>() = m.R.transpose() * (V3(vdot) - omega.cross(u));
       break;
-    default: break;  // above
+    }
+    case NodeGroup::SE2: break;  // above
   }
   return m;
 }
@@ -247,34 +256,28 @@ void add_wrench(NodeType type, const Pose<S>& pose, const Vec6T<S>& W, S* r) {
     return;
   }
   Eigen::Map<Vec3T<S>> first(r);
-  switch (type) {
-    case NodeType::R2xSO2: {
-      const S c = pose.R(0, 0), s = pose.R(1, 0);
-      first += Vec3T<S>(c * W[0] - s * W[1], s * W[0] + c * W[1], W[5]);
+  switch (traits(type).group) {
+    case NodeGroup::None:
+      if (is_planar(type)) {
+        const S c = pose.R(0, 0), s = pose.R(1, 0);
+        first += Vec3T<S>(c * W[0] - s * W[1], s * W[0] + c * W[1], W[5]);
+      } else {
+        first += W.template head<3>();
+      }
+      break;
+    case NodeGroup::SE2: first += Vec3T<S>(W[0], W[1], W[5]); break;
+    case NodeGroup::SE3: Eigen::Map<Vec6T<S>>(r) += W; break;
+    case NodeGroup::SO3:
+    case NodeGroup::SpatialSO3: {
+      const int places = place_count(type);
+      if (places > 0) first += pose.R * W.template head<3>();
+      Eigen::Map<Vec3T<S>> rotation(r + places);
+      if (traits(type).group == NodeGroup::SO3)
+        rotation += W.template tail<3>();
+      else
+        rotation += pose.R * W.template tail<3>();
       break;
     }
-    case NodeType::SE2: first += Vec3T<S>(W[0], W[1], W[5]); break;
-    case NodeType::State:
-    case NodeType::Turn:
-    case NodeType::Slide: break;  // above
-    case NodeType::R3xEuler:
-    case NodeType::R3xCardan:
-    case NodeType::R3xCardanBody:
-    case NodeType::R3xSO3:
-      first += pose.R * W.template head<3>();
-      Eigen::Map<Vec3T<S>>(r + 3) += W.template tail<3>();
-      break;
-    case NodeType::SE3: Eigen::Map<Vec6T<S>>(r) += W; break;
-    case NodeType::R3: first += W.template head<3>(); break;
-    case NodeType::Euler:
-    case NodeType::Cardan:
-    case NodeType::CardanBody:
-    case NodeType::SO3: first += W.template tail<3>(); break;
-    case NodeType::R3xSO3Spatial:
-      first += pose.R * W.template head<3>();
-      Eigen::Map<Vec3T<S>>(r + 3) += pose.R * W.template tail<3>();
-      break;
-    case NodeType::SO3Spatial: first += pose.R * W.template tail<3>(); break;
   }
 }
 
@@ -298,19 +301,9 @@ Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E, const 
 
 // H is block diagonal; these say which of its parts are R^T instead of 1.
 constexpr bool turns_translation(NodeType type) {
-  switch (type) {
-    case NodeType::R3xSO3:
-    case NodeType::R3xSO3Spatial:
-    case NodeType::R2xSO2:
-    case NodeType::R3xEuler:
-    case NodeType::R3xCardan:
-    case NodeType::R3xCardanBody: return true;
-    default: return false;
-  }
+  return traits(type).linear > 1 && (is_planar(type) || traits(type).has_rotation_group());
 }
-constexpr bool turns_rotation(NodeType type) {
-  return type == NodeType::R3xSO3Spatial || type == NodeType::SO3Spatial;
-}
+constexpr bool turns_rotation(NodeType type) { return traits(type).group == NodeGroup::SpatialSO3; }
 
 // H^T times rows of a frame at the node.
 inline void project_rows(NodeType type, const Pose<double>& pose, Mat6& D) {

@@ -96,9 +96,9 @@ void on_local_map(NodeType type, Chart chart, const F& f) {
       case Chart::Cayley: f(LocalMap<G, OfCayleyVector>{}); break;
     }
   };
-  if (type == NodeType::SE3)
+  if (traits(type).group == NodeGroup::SE3)
     with_group(RigidMotion{});
-  else if (type == NodeType::SE2)
+  else if (traits(type).group == NodeGroup::SE2)
     with_group(PlanarMotion{});
   else if (is_spatial(type))
     with_group(InertialRotation{});
@@ -107,15 +107,7 @@ void on_local_map(NodeType type, Chart chart, const F& f) {
 }
 
 // Where the rotational (on SE3 and SE2 the only) block of the node begins among its velocities; -1: it has none.
-int block_start(NodeType type) {
-  if (type == NodeType::SE3 || type == NodeType::SE2) return 0;
-  return rotation_start(type);
-}
-// How many velocities stand before it, or are all there are: those of a vector space.
-int linear_count(NodeType type) {
-  const int start = block_start(type);
-  return start < 0 ? node_size(type).v : start;
-}
+int block_start(NodeType type) { return is_vector_space(type) ? -1 : traits(type).linear; }
 
 // Velocity and acceleration of a block, in the node's own axes, and the parameters behind them.
 template <class S, int Velocities, int Parameters>
@@ -411,7 +403,7 @@ template <class S>
 void evaluate_parameters(const Node& node, const ParameterStageOf<S>& p) {
   const int start = block_start(node.type), i = node.v + start;
   // Places are their own parameters.
-  for (int k = 0; k < linear_count(node.type); ++k) {
+  for (int k = 0; k < traits(node.type).linear; ++k) {
     const int j = node.v + k;
     const S drift = p.drift != nullptr ? p.drift[j] : 0.0;
     p.q[node.q + k] = p.q_ref[node.q + k] + p.theta[j];
@@ -491,7 +483,7 @@ void parameter_tangents(const Node& node, const ParameterStage& p, double* E, do
 template <class S>
 void increment_parameters(const Node& node, Chart chart, const S* d, const S* y_ref, S* theta) {
   const int start = block_start(node.type), i = node.v + start;
-  for (int k = 0; k < linear_count(node.type); ++k) theta[node.v + k] += d[k];
+  for (int k = 0; k < traits(node.type).linear; ++k) theta[node.v + k] += d[k];
   if (start < 0) return;
   const S* turn = d + start;
   if (has_euler_parameters(node.type)) {
@@ -584,7 +576,7 @@ void carry_over(const Node& node, const ParameterStageOf<S>& p, const S* a, S* o
 template <class S>
 void add_covector(const Node& node, Chart chart, const S* theta, const S* g, S* r) {
   const int start = block_start(node.type), i = node.v + start;
-  for (int k = 0; k < linear_count(node.type); ++k) r[node.v + k] += g[node.v + k];
+  for (int k = 0; k < traits(node.type).linear; ++k) r[node.v + k] += g[node.v + k];
   if (start < 0) return;
   on_local_map(node.type, chart, [&]<class L>(L) {
     const Vector<S, L::size> x = ConstMap<S, L::size>(theta + i);

@@ -2,6 +2,7 @@
 // compiling: those of this folder, and the loop over all nodes of system/stage_equations.cpp, where calls would cost two per cent.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include "liedyn/lie/se3_operator.h"
@@ -24,10 +25,43 @@ using SpatialRotation = SpatialRotationOf<double>;
 
 constexpr bool is_spatial(NodeType type) { return turns_rotation(type); }
 
-// The rotation moved by x, on the side that the node's increments act.
-template <class S>
-SO3<S> moved(NodeType type, const SO3<S>& rotation, const Vec3T<S>& x) {
-  return is_spatial(type) ? SO3<S>::exp(x) * rotation : rotation * SO3<S>::exp(x);
+// Calls f with the group of a node, f.operator()<G>(); not at all for a vector space.
+template <class S, class F>
+void on_group(NodeGroup group, const F& f) {
+  switch (group) {
+    case NodeGroup::None: return;
+    case NodeGroup::SO3: return f.template operator()<SO3<S>>();
+    case NodeGroup::SpatialSO3: return f.template operator()<SpatialRotationOf<S>>();
+    case NodeGroup::SE2: return f.template operator()<SE2<S>>();
+    case NodeGroup::SE3: return f.template operator()<SE3<S>>();
+  }
+}
+
+// The coordinates q of a node moved by x on the side that its increments act. Of a rotation only the quaternion is written.
+template <class G>
+void move_on_group(const typename G::Scalar* q, const typename G::Tangent& x, typename G::Scalar* to) {
+  using S = typename G::Scalar;
+  if constexpr (std::is_same_v<G, SE2<S>>) {
+    move_in_plane(q, SE2<S>::exp(x), x[2], to);
+  } else if constexpr (std::is_same_v<G, SE3<S>>) {
+    const SE3<S> moved = SE3<S>(Eigen::Map<const Vec3T<S>>(q), rotation_of(q)) * SE3<S>::exp(x);
+    Eigen::Map<Vec3T<S>>{to} = moved.position();
+    store_rotation(moved.rotation(), to);
+  } else if constexpr (std::is_same_v<G, SO3<S>>) {
+    store_rotation(rotation_of(q) * SO3<S>::exp(x), to);
+  } else {
+    store_rotation(SO3<S>::exp(x) * rotation_of(q), to);
+  }
+}
+
+// T^-1(x) d.
+template <class G>
+typename G::Tangent inverse_tangent_times(const typename G::Tangent& x, const typename G::Tangent& d) {
+  using S = typename G::Scalar;
+  if constexpr (std::is_same_v<G, SE3<S>>)
+    return SE3Operator<S>::Tinv(x) * d;
+  else
+    return G::Tinv(x) * d;
 }
 
 // A^-1 b with A = c_1 T + c_2 c_v: of three rows, or of six as [D C; 0 D], which all operators of SE(3) are. D is near a multiple of the identity, so
@@ -134,101 +168,37 @@ typename G::Matrix expanded_inverse(double sigma, const typename G::Tangent& x) 
 
 template <class S>
 void evaluate_stage(NodeType type, const Stage& s, const NodeStageOf<S>& n) {
-  using V3 = Vec3T<S>;
-  using C3 = Eigen::Map<const V3>;
-  using M3 = Eigen::Map<V3>;
-  using Rotation = SO3<S>;
-  const auto linear = [&](int count = 3) {
-    const double rate = s.rate();
-    for (int i = 0; i < count; ++i) {
-      n.vdot[i] = rate * (n.theta[i] - n.Theta[i] - s.c_2 * n.V[i]);
-      if (n.drift != nullptr) n.vdot[i] += rate * n.drift[i];
-      n.v[i] = n.V[i] + s.c_v * n.vdot[i];
-      n.q[i] = n.q_ref[i] + n.theta[i];
-    }
-  };
-  const auto rotational = [&](int i) {
-    const V3 theta = C3(n.theta + i);
-    const S* drift = n.drift != nullptr ? n.drift + i : nullptr;
-    M3(n.vdot + i) =
-        is_spatial(type)
-            ? stage_acceleration<SpatialRotationOf<S>>(s, theta, C3(n.Theta + i), C3(n.V + i), drift)
-            : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift);
-    M3(n.v + i) = C3(n.V + i) + s.c_v * C3(n.vdot + i);
-    store_rotation(moved(type, rotation_of(n.q_ref), theta), n.q);
-  };
-  switch (type) {
-    case NodeType::R3xSO3:
-    case NodeType::R3xSO3Spatial:
-      linear();
-      rotational(3);
-      break;
-    case NodeType::SE3: {
-      using C6 = Eigen::Map<const Vec6T<S>>;
-      using M6 = Eigen::Map<Vec6T<S>>;
-      const Vec6T<S> theta = C6(n.theta);
-      M6(n.vdot) = stage_acceleration<SE3<S>>(s, theta, C6(n.Theta), C6(n.V), n.drift);
-      M6(n.v) = C6(n.V) + s.c_v * C6(n.vdot);
-      const SE3<S> q = SE3<S>(C3(n.q_ref), rotation_of(n.q_ref)) * SE3<S>::exp(theta);
-      M3(n.q) = q.position();
-      store_rotation(q.rotation(), n.q);
-      break;
-    }
-    case NodeType::SE2: {
-      const V3 theta = C3(n.theta);
-      M3(n.vdot) = stage_acceleration<SE2<S>>(s, theta, C3(n.Theta), C3(n.V), n.drift);
-      M3(n.v) = C3(n.V) + s.c_v * C3(n.vdot);
-      move_in_plane(n.q_ref, SE2<S>::exp(theta), theta[2], n.q);
-      break;
-    }
-    case NodeType::R3:
-    case NodeType::R2xSO2: linear(); break;
-    case NodeType::State:
-    case NodeType::Turn:
-    case NodeType::Slide: linear(1); break;
-    case NodeType::SO3:
-    case NodeType::SO3Spatial:
-      rotational(0);
-      M3(n.q) = C3(n.q_ref);
-      break;
-    default: break;  // conventional nodes: parameter_stage.h
+  const NodeTraits& node = traits(type);
+  const double rate = s.rate();
+  for (int i = 0; i < node.linear; ++i) {
+    n.vdot[i] = rate * (n.theta[i] - n.Theta[i] - s.c_2 * n.V[i]);
+    if (n.drift != nullptr) n.vdot[i] += rate * n.drift[i];
+    n.v[i] = n.V[i] + s.c_v * n.vdot[i];
+    n.q[i] = n.q_ref[i] + n.theta[i];
   }
+  on_group<S>(node.group, [&]<class G>() {
+    using In = Eigen::Map<const typename G::Tangent>;
+    using Out = Eigen::Map<typename G::Tangent>;
+    const int i = node.linear;
+    const typename G::Tangent theta = In(n.theta + i);
+    Out(n.vdot + i) = stage_acceleration<G>(s, theta, In(n.Theta + i), In(n.V + i),
+                                            n.drift != nullptr ? n.drift + i : nullptr);
+    Out(n.v + i) = In(n.V + i) + s.c_v * In(n.vdot + i);
+    if (only_turns(type)) std::copy_n(n.q_ref, 3, n.q);
+    move_on_group<G>(n.q_ref, theta, n.q);
+  });
 }
 
 template <class S>
 void increment_theta(NodeType type, const S* d, S* theta) {
-  using V3 = Vec3T<S>;
-  using C3 = Eigen::Map<const V3>;
-  using M3 = Eigen::Map<V3>;
-  const auto rotational = [&](int i) {
-    const V3 x = C3(theta + i);
-    M3(theta + i) = x + (is_spatial(type) ? SpatialRotationOf<S>::Tinv(x) : SO3<S>::Tinv(x)) * C3(d + i);
-  };
-  switch (type) {
-    case NodeType::R3xSO3:
-    case NodeType::R3xSO3Spatial:
-      M3(theta) += C3(d);
-      rotational(3);
-      break;
-    case NodeType::SE3: {
-      const Vec6T<S> x = Eigen::Map<const Vec6T<S>>(theta);
-      Eigen::Map<Vec6T<S>>{theta} = x + SE3Operator<S>::Tinv(x) * Vec6T<S>(Eigen::Map<const Vec6T<S>>(d));
-      break;
-    }
-    case NodeType::SE2: {
-      const V3 x = C3(theta);
-      M3{theta} = x + SE2<S>::Tinv(x) * C3(d);
-      break;
-    }
-    case NodeType::R3:
-    case NodeType::R2xSO2: M3(theta) += C3(d); break;
-    case NodeType::State:
-    case NodeType::Turn:
-    case NodeType::Slide: theta[0] += d[0]; break;
-    case NodeType::SO3:
-    case NodeType::SO3Spatial: rotational(0); break;
-    default: break;  // conventional nodes: parameter_stage.h
-  }
+  const NodeTraits& node = traits(type);
+  for (int i = 0; i < node.linear; ++i) theta[i] += d[i];
+  on_group<S>(node.group, [&]<class G>() {
+    using Tangent = typename G::Tangent;
+    const Tangent x = Eigen::Map<const Tangent>(theta + node.linear);
+    Eigen::Map<Tangent>(theta + node.linear) =
+        x + inverse_tangent_times<G>(x, Eigen::Map<const Tangent>(d + node.linear));
+  });
 }
 
 }  // namespace liedyn

@@ -20,21 +20,45 @@ QuaternionRows increment_of_quaternion(const double* e, bool on_left) {
   return out;
 }
 
-// The rows that make W_ref of the numbers of q_ref.
+template <class Rows>
+void add_rows(const Rows& rows, Eigen::Index row, const Varied* x, DerivativeSum& sum) {
+  for (Eigen::Index k = 0; k < rows.cols(); ++k) sum.add(rows(row, k), x[k]);
+}
+
+// x' + (rows d)', row by row.
+template <class Rows>
+void add_product(const Rows& rows, const Varied* d, Varied* x) {
+  for (Eigen::Index row = 0; row < rows.rows(); ++row) {
+    DerivativeSum sum;
+    sum.add(1, x[row]);
+    add_rows(rows, row, d, sum);
+    x[row] = sum.of_value(x[row].v);
+  }
+}
+
+// The quaternion e moved by an increment d of its rotation: e' = e d/2 or d e/2.
+void move_quaternion(const double* e, bool on_left, const Varied* d, Varied* out) {
+  const Eigen::Matrix<double, 4, 3> rows = increment_of_quaternion(e, on_left).transpose() / 4;
+  add_product(rows, d, out);
+}
+
+// The coordinates of a group: the rows that make W_ref of the numbers of q_ref, and how the numbers q follow an increment d.
 template <class G>
-struct Reference;
+struct Coordinates;
 template <>
-struct Reference<SO3<double>> {
+struct Coordinates<SO3<double>> {
   static constexpr int first = 3;
   static QuaternionRows rows(const double* q) { return increment_of_quaternion(q + 3, false); }
+  static void move(const double* q, const Varied* d, Varied* to) { move_quaternion(q + 3, false, d, to + 3); }
 };
 template <>
-struct Reference<SpatialRotation> {
+struct Coordinates<SpatialRotation> {
   static constexpr int first = 3;
   static QuaternionRows rows(const double* q) { return increment_of_quaternion(q + 3, true); }
+  static void move(const double* q, const Varied* d, Varied* to) { move_quaternion(q + 3, true, d, to + 3); }
 };
 template <>
-struct Reference<SE3<double>> {
+struct Coordinates<SE3<double>> {
   static constexpr int first = 0;
   static Eigen::Matrix<double, 6, 7> rows(const double* q) {
     Eigen::Matrix<double, 6, 7> out = Eigen::Matrix<double, 6, 7>::Zero();
@@ -42,17 +66,17 @@ struct Reference<SE3<double>> {
     out.bottomRightCorner<3, 4>() = increment_of_quaternion(q + 3, false);
     return out;
   }
+  static void move(const double* q, const Varied* d, Varied* to) {
+    add_product(rotation_of(q).R(), d, to);
+    move_quaternion(q + 3, false, d + 3, to + 3);
+  }
 };
 template <>
-struct Reference<SE2<double>> {
+struct Coordinates<SE2<double>> {
   static constexpr int first = 0;
   static Mat3 rows(const double* q) { return turn_in_plane(q[2]).transpose(); }
+  static void move(const double* q, const Varied* d, Varied* to) { add_product(turn_in_plane(q[2]), d, to); }
 };
-
-template <class Rows>
-void add_rows(const Rows& rows, Eigen::Index row, const Varied* x, DerivativeSum& sum) {
-  for (Eigen::Index k = 0; k < rows.cols(); ++k) sum.add(rows(row, k), x[k]);
-}
 
 // `i`: where the group's numbers begin among the node's velocities.
 template <class G>
@@ -62,8 +86,8 @@ void hold(const Stage& s, int i, const VariedNodeStage& n) {
   using Values = Eigen::Map<const Tangent>;
   const NodeStage& at = n.values;
   const Tangent theta = Values(at.theta + i), Theta = Values(at.Theta + i), vdot = Values(at.vdot + i);
-  const Varied* q_ref = n.q_ref + Reference<G>::first;
-  const auto of_reference = (-G::Tinv(-theta) * Reference<G>::rows(at.q_ref)).eval();
+  const Varied* q_ref = n.q_ref + Coordinates<G>::first;
+  const auto of_reference = (-G::Tinv(-theta) * Coordinates<G>::rows(at.q_ref)).eval();
   if (s.c_2 == 0 && n.drift == nullptr) {
     // c_1 vdot = theta - Theta
     for (Eigen::Index row = 0; row < theta.size(); ++row) {
@@ -112,23 +136,6 @@ void hold_linear(const Stage& s, int count, const VariedNodeStage& n) {
   }
 }
 
-// x' + (rows d)', row by row.
-template <class Rows>
-void add_product(const Rows& rows, const Varied* d, Varied* x) {
-  for (Eigen::Index row = 0; row < rows.rows(); ++row) {
-    DerivativeSum sum;
-    sum.add(1, x[row]);
-    add_rows(rows, row, d, sum);
-    x[row] = sum.of_value(x[row].v);
-  }
-}
-
-// The quaternion e moved by an increment d of its rotation: e' = e d/2 or d e/2.
-void move_quaternion(const double* e, bool on_left, const Varied* d, Varied* out) {
-  const Eigen::Matrix<double, 4, 3> rows = increment_of_quaternion(e, on_left).transpose() / 4;
-  add_product(rows, d, out);
-}
-
 template <class G>
 void move(const double* E, int i, const Varied* d, const VariedNodeStage& n) {
   using Tangent = typename G::Tangent;
@@ -159,67 +166,21 @@ void hold_position(NodeType type, const Stage& s, const VariedNodeStage& n) {
   const int kept = only_turns(type) ? 3 : 0;
   std::copy_n(n.q_ref, kept, n.q);
   for (int i = kept; i < node_size(type).q; ++i) n.q[i] = Varied(n.values.q[i]);
-  switch (type) {
-    case NodeType::R3xSO3:
-      hold_linear(s, 3, n);
-      hold<SO3<double>>(s, 3, n);
-      break;
-    case NodeType::R3xSO3Spatial:
-      hold_linear(s, 3, n);
-      hold<SpatialRotation>(s, 3, n);
-      break;
-    case NodeType::SO3: hold<SO3<double>>(s, 0, n); break;
-    case NodeType::SO3Spatial: hold<SpatialRotation>(s, 0, n); break;
-    case NodeType::SE3: hold<SE3<double>>(s, 0, n); break;
-    case NodeType::SE2: hold<SE2<double>>(s, 0, n); break;
-    case NodeType::R3:
-    case NodeType::R2xSO2: hold_linear(s, 3, n); break;
-    case NodeType::State:
-    case NodeType::Turn:
-    case NodeType::Slide: hold_linear(s, 1, n); break;
-    default: return;  // conventional nodes: parameter_stage.h
-  }
+  const NodeTraits& node = traits(type);
+  hold_linear(s, node.linear, n);
+  on_group<double>(node.group, [&]<class G>() { hold<G>(s, node.linear, n); });
   set_velocity(type, s, n);
 }
 
 void move_position(NodeType type, const Stage& s, const double* E, const Varied* d,
                    const VariedNodeStage& n) {
-  const double* q = n.values.q;
-  switch (type) {
-    case NodeType::R3xSO3:
-      move_linear(s, 3, d, n);
-      move<SO3<double>>(E + 1, 3, d, n);
-      move_quaternion(q + 3, false, d + 3, n.q + 3);
-      break;
-    case NodeType::R3xSO3Spatial:
-      move_linear(s, 3, d, n);
-      move<SpatialRotation>(E + 1, 3, d, n);
-      move_quaternion(q + 3, true, d + 3, n.q + 3);
-      break;
-    case NodeType::SO3:
-      move<SO3<double>>(E, 0, d, n);
-      move_quaternion(q + 3, false, d, n.q + 3);
-      break;
-    case NodeType::SO3Spatial:
-      move<SpatialRotation>(E, 0, d, n);
-      move_quaternion(q + 3, true, d, n.q + 3);
-      break;
-    case NodeType::SE3:
-      move<SE3<double>>(E, 0, d, n);
-      add_product(rotation_of(q).R(), d, n.q);
-      move_quaternion(q + 3, false, d + 3, n.q + 3);
-      break;
-    case NodeType::SE2:
-      move<SE2<double>>(E, 0, d, n);
-      add_product(turn_in_plane(q[2]), d, n.q);
-      break;
-    case NodeType::R3:
-    case NodeType::R2xSO2: move_linear(s, 3, d, n); break;
-    case NodeType::State:
-    case NodeType::Turn:
-    case NodeType::Slide: move_linear(s, 1, d, n); break;
-    default: return;  // conventional nodes: parameter_stage.h
-  }
+  const NodeTraits& node = traits(type);
+  const int i = node.linear;
+  move_linear(s, i, d, n);
+  on_group<double>(node.group, [&]<class G>() {
+    move<G>(i > 0 ? E + 1 : E, i, d, n);
+    Coordinates<G>::move(n.values.q, d + i, n.q);
+  });
   set_velocity(type, s, n);
 }
 

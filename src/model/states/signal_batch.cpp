@@ -2,11 +2,6 @@
 
 namespace liedyn {
 
-const std::vector<Attachment>& SignalBatch::attachments() const {
-  static const std::vector<Attachment> none;
-  return none;
-}
-
 Seeds SignalBatch::seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame) const {
   const int first = at.nodes[frame.node()].tangent;
   const double* tangent = to.tangent != nullptr ? to.tangent + first : nullptr;

@@ -9,9 +9,9 @@ namespace {
 enum Fields { kInitial, kExpression, kTimeConstant };
 
 // frames[0] is the state's own.
-class StateBatch : public SignalBatch {
+class StateBatch : public ForBothScalars<StateBatch, SignalBatch> {
  public:
-  explicit StateBatch(bool lags) : lags_(lags) {}
+  explicit StateBatch(bool lags) : lags_(lags) { expressions_.resize(1); }
 
   void connect(const Model& model, const std::vector<SignalName>& names,
                std::vector<Diagnostic>& findings) override {
@@ -23,11 +23,25 @@ class StateBatch : public SignalBatch {
     expressions_.front().connect(model, names, d.words[static_cast<std::size_t>(text.word)],
                                  "states." + entry.name + "." + entry.kind->fields[kExpression].name,
                                  entry.line, frames, findings);
+    const int count = static_cast<int>(frames.size());
+    facts_.coupling = {.frames = count, .rows = 0, .diagonal = true, .across = count > 1};
+    facts_.numbers = static_cast<int>(signal().parameters().size()) + (lags_ ? 1 : 0);
   }
 
-  int acting_frames() const override { return 0; }
-  void residual(const Evaluation& at) const override { add_residual(at); }
-  void residual(const VariedEvaluation& at) const override { add_residual(at); }
+  // The parameters of the expression, and the time constant.
+  template <class S>
+  void derive(const Inputs<S>& in, S* out) const {
+    for (const int parameter : signal().parameters()) *out++ = in.parameter(parameter);
+    if (lags_) *out = in.number(kTimeConstant);
+  }
+  template <class S>
+  void add_residual(const EvaluationOf<S>& at) const {
+    at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, signal().value(at, numbers(at)));
+  }
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>&, int, int) const {
+    return Vec6T<S>::Zero();
+  }
 
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
     const int count = static_cast<int>(frames.size());
@@ -35,7 +49,7 @@ class StateBatch : public SignalBatch {
     signal().derivatives(at, numbers(at), count, d);
     at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, d.value);
     // d(x' - f) = dx' - (f_X dX + f_V dV)
-    const double factor = lags_ ? 1 / own(at)[0] : 1;
+    const double factor = lags_ ? 1 / time_constant(at) : 1;
     if (lags_) d.V[0][0] -= 1;
     for (int j = 0; j < count; ++j) {
       const FrameView frame = view(at, j);
@@ -48,24 +62,23 @@ class StateBatch : public SignalBatch {
     }
   }
 
-  Vec6 wrench_on(const Evaluation&, int, int) const override { return Vec6::Zero(); }
-  Vec6T<Varied> wrench_on(const VariedEvaluation&, int, int) const override { return Vec6T<Varied>::Zero(); }
-
- protected:
-  int own_number() const override { return lags_ ? kTimeConstant : -1; }
-
  private:
+  const SignalExpression& signal() const { return expressions_.front(); }
+  template <class S>
+  const S* numbers(const EvaluationOf<S>& at) const {
+    return at.numbers + first_number;
+  }
+  template <class S>
+  const S& time_constant(const EvaluationOf<S>& at) const {
+    return numbers(at)[signal().parameters().size()];
+  }
   template <class S>
   int node(const EvaluationOf<S>& at) const {
     return at.frames[frames.front()].node;
   }
   template <class S>
   S rate(const EvaluationOf<S>& at, const S& input) const {
-    return lags_ ? S((input - at.motions[node(at)].V[0]) / own(at)[0]) : input;
-  }
-  template <class S>
-  void add_residual(const EvaluationOf<S>& at) const {
-    at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, signal().value(at, numbers(at)));
+    return lags_ ? S((input - at.motions[node(at)].V[0]) / time_constant(at)) : input;
   }
 
   bool lags_;
