@@ -100,6 +100,8 @@ constexpr Optional optional_of() {
     return {};
 }
 
+template <class T>
+concept IsFlag = std::same_as<T, const bool>;
 template <class E, class S>
 concept Derives = requires(const Inputs<S>& in, S* p) {
   E::derive(in, p);
@@ -135,10 +137,33 @@ concept HasShortWay = requires {
   &E::template direct<true, double>;
 };
 template <class E>
-concept IsAsDeclared = Checks<E>
-== optional_of<E>().check&& HasEnergy<E> == optional_of<E>().energy&& HasAxisMotion<E> ==
-    optional_of<E>().axis_motion&& HasShortWay<E> == optional_of<E>().direct;
+constexpr bool is_as_declared() {
+  constexpr Optional declared = optional_of<E>();
+  return Checks<E> == declared.check && HasEnergy<E> == declared.energy &&
+         HasAxisMotion<E> == declared.axis_motion && HasShortWay<E> == declared.direct;
+}
+template <class E>
+concept IsAsDeclared = is_as_declared<E>();
 
+// Members that come in pairs: the name of one of them, and both.
+template <class E>
+concept NamesAngles = requires {
+  E::angles;
+}
+|| requires { &E::wound_angles; };
+template <class E>
+concept NamesVelocityRows = requires {
+  E::velocity_rows;
+}
+|| requires { &E::template rate<double>; };
+template <class E>
+concept NamesMultipliers = requires {
+  E::multipliers;
+};
+template <class E>
+concept NamesTurns = requires {
+  &E::turns;
+};
 template <class E>
 concept WindsUp = requires(const MotionsOf<E, double>& m, const double* p, double* out) {
   requires(E::angles > 0);
@@ -172,25 +197,19 @@ concept HasDerivatives = requires(const MotionsOf<E, double>& m, const double* p
 };
 
 template <class E>
-concept WindsUpOrNot = WindsUp<E> ||(
-    !requires { E::angles; } && !requires { &E::wound_angles; });
+concept Common = Derives<E, double> && Derives<E, Varied> && Attaches<E> && IsAsDeclared<E> &&
+    (WindsUp<E> || !NamesAngles<E>);
 template <class E>
-concept Common =
-    Derives<E, double> && Derives<E, Varied> && Attaches<E> && IsAsDeclared<E> && WindsUpOrNot<E>;
+concept Joint = Common<E> && NamesRows<E> && HasDerivatives<E> && IsFlag<decltype(E::across)> &&
+    (HoldsVelocities<E> ||
+     !NamesVelocityRows<E>)&&(HasTurns<E> ||
+                              !NamesTurns<E>)&&(!optional_of<E>().energy && !optional_of<E>().direct);
 template <class E>
-concept Joint = Common<E> && NamesRows<E> && HasDerivatives<E> &&
-                std::same_as<decltype(E::across), const bool> &&
-                (HoldsVelocities<E> ||
-                 (
-                     !requires { E::velocity_rows; } && !requires { &E::template rate<double>; })) &&
-                (HasTurns<E> || !requires { &E::turns; }) && !optional_of<E>().energy &&
-                !optional_of<E>().direct;
-template <class E>
-concept Force = Common<E> && std::same_as<decltype(E::stiffness), const bool> &&
-                std::same_as<decltype(E::damping), const bool> &&
-                std::same_as<decltype(E::inertia), const bool> &&
-                (TakesMultipliers<E> || (GivesWrenches<E> && !requires { E::multipliers; })) &&
-                !optional_of<E>().axis_motion && !optional_of<E>().rheonomic;
+concept Force = Common<E> && IsFlag<decltype(E::stiffness)> && IsFlag<decltype(E::damping)> &&
+    IsFlag<decltype(E::inertia)> &&
+    (TakesMultipliers<E> || !NamesMultipliers<E>)&&(GivesWrenches<E> ||
+                                                    NamesMultipliers<E>)&&(!optional_of<E>().axis_motion &&
+                                                                           !optional_of<E>().rheonomic);
 
 }  // namespace element
 
