@@ -432,14 +432,46 @@ std::string fingerprint(const Json& study, const SweepPlan& plan) {
   return fmt::format("{:016x}", hash.value());
 }
 
-}  // namespace
+// What a study says besides what its plan holds.
+struct StudyText {
+  std::vector<std::string> models, formulations, integrators;
+  Settings settings;
+  std::vector<Assignment> set;
+  std::vector<SweepReader::OutputText> outputs;
+  std::vector<double> kept;
+};
 
-SweepFile read_sweep(const std::string& file, const SweepOverrides& overrides) {
-  return read_sweep_text(read_text_file(file), file, overrides);
+void read_simulation(SweepReader& reader, const JsonValue& root, const SweepOverrides& overrides,
+                     StudyText& out) {
+  out.integrators = {""};
+  if (const JsonValue s = reader.object(root, "simulation");
+      s && reader.keys(s, "simulation", {"integrator", "integrators", "start", "end", "step", "initial"})) {
+    out.integrators = reader.texts(s, "simulation", "integrator", "integrators", {""});
+    out.settings = {reader.number(s, "start", "simulation"), reader.number(s, "end", "simulation"),
+                    reader.number(s, "step", "simulation"), reader.text(s, "initial", "simulation", "")};
+  }
+  if (overrides.integrator) out.integrators = {*overrides.integrator};
+  if (overrides.step) out.settings.step = overrides.step;
+  if (overrides.end) out.settings.end = overrides.end;
 }
 
-SweepFile read_sweep_text(std::string_view text, const std::string& file, const SweepOverrides& overrides) {
-  const JsonDocument document = JsonDocument::parse(text, file);
+void read_failures(SweepReader& reader, const JsonValue& root, SweepPlan& plan) {
+  if (const auto limit = reader.number(root, "time_limit", "")) {
+    plan.time_limit = *limit;
+    if (!(*limit > 0))
+      reader.finding(root.find("time_limit"), "time_limit",
+                     fmt::format("expected a positive number of seconds, got {}", *limit));
+  }
+  const std::string failures = reader.text(root, "failures", "", "record");
+  if (failures != "record" && failures != "stop")
+    reader.finding(root.find("failures"), "failures",
+                   fmt::format("expected record or stop, got '{}'", excerpt(failures)));
+  plan.stop_at_failure = failures == "stop";
+}
+
+// The file itself, without a look at its models. Throws InputError with all mistakes.
+StudyText read_study_text(const JsonDocument& document, const std::string& file,
+                          const SweepOverrides& overrides, SweepFile& out) {
   const JsonValue root = document.root();
   if (root.is(JsonType::Object) && root.find("liedyn") && !root.find(kFormat))
     throw InputError({{file, root.line(), "", "this is a model, not a study of many runs",
@@ -454,172 +486,184 @@ SweepFile read_sweep_text(std::string_view text, const std::string& file, const 
     reader.finding(root.find(kFormat) ? root.find(kFormat) : root, std::string(kFormat),
                    fmt::format("expected 1, the version of this format, got {}",
                                format ? fmt::format("{}", *format) : "none"));
-  SweepFile out;
-  SweepPlan& plan = out.plan;
-  out.name = std::filesystem::path(file).stem().string();
+  StudyText study;
   out.description = reader.text(root, "description", "", "");
-  const std::filesystem::path directory = std::filesystem::path(file).parent_path();
-  const std::vector<std::string> models = reader.texts(root, "", "model", "models", {});
+  study.models = reader.texts(root, "", "model", "models", {});
   if (!root.find("model") && !root.find("models"))
     reader.finding(root, "model", "is missing: expected a model file or the name of a shipped model");
-  const std::vector<std::string> formulations = reader.texts(root, "", "formulation", "formulations", {""});
-  std::vector<std::string> integrators = {""};
-  Settings settings;
-  if (const JsonValue s = reader.object(root, "simulation");
-      s && reader.keys(s, "simulation", {"integrator", "integrators", "start", "end", "step", "initial"})) {
-    integrators = reader.texts(s, "simulation", "integrator", "integrators", {""});
-    settings = {reader.number(s, "start", "simulation"), reader.number(s, "end", "simulation"),
-                reader.number(s, "step", "simulation"), reader.text(s, "initial", "simulation", "")};
-  }
-  if (overrides.integrator) integrators = {*overrides.integrator};
-  if (overrides.step) settings.step = overrides.step;
-  if (overrides.end) settings.end = overrides.end;
-  std::vector<Assignment> set;
+  study.formulations = reader.texts(root, "", "formulation", "formulations", {""});
+  read_simulation(reader, root, overrides, study);
   if (const JsonValue own = reader.object(root, "set"))
     for (const JsonValue item : own)
       if (const auto value = reader.number(own, item.key(), "set"))
-        set.push_back({std::string(item.key()), *value});
-  for (const Assignment& a : overrides.set) set = with(std::move(set), {{a.path, a.value}});
-  reader.read_parameters(root, plan);
-  reader.read_sampling(root, plan, models.size() * formulations.size() * integrators.size());
-  const std::vector<SweepReader::OutputText> outputs = reader.read_outputs(root);
-  if (const auto limit = reader.number(root, "time_limit", "")) {
-    plan.time_limit = *limit;
-    if (!(*limit > 0))
-      reader.finding(root.find("time_limit"), "time_limit",
-                     fmt::format("expected a positive number of seconds, got {}", *limit));
-  }
-  const std::string failures = reader.text(root, "failures", "", "record");
-  if (failures != "record" && failures != "stop")
-    reader.finding(root.find("failures"), "failures",
-                   fmt::format("expected record or stop, got '{}'", excerpt(failures)));
-  plan.stop_at_failure = failures == "stop";
-  std::vector<double> kept;
-  if (const JsonValue keep = root.find("keep")) kept = reader.numbers(keep, "keep");
+        study.set.push_back({std::string(item.key()), *value});
+  for (const Assignment& a : overrides.set) study.set = with(std::move(study.set), {{a.path, a.value}});
+  reader.read_parameters(root, out.plan);
+  reader.read_sampling(root, out.plan,
+                       study.models.size() * study.formulations.size() * study.integrators.size());
+  study.outputs = reader.read_outputs(root);
+  read_failures(reader, root, out.plan);
+  if (const JsonValue keep = root.find("keep")) study.kept = reader.numbers(keep, "keep");
   if (!reader.findings.empty()) throw InputError(reader.findings);
+  return study;
+}
 
-  // What the models say about it: all findings with the lines of the study.
-  std::vector<Diagnostic> findings;
-  const auto collect = [&](const InputError& error, const std::string& path = {}) {
+// The plan of a study with its models: all findings with the lines of the study.
+class StudyPlanner {
+ public:
+  StudyPlanner(const StudyText& study, std::string_view text, const std::string& file, SweepPlan& plan)
+      : study_(study), text_(text), file_(file), plan_(plan) {}
+
+  void prepare() {
+    try {
+      plan_.prepare();
+    } catch (const InputError& error) {
+      collect(error);
+    }
+    for (const std::string& integrator : study_.integrators) {
+      if (integrator.empty()) continue;
+      try {
+        check_integrator(integrator);
+      } catch (const InputError& error) {
+        collect(error, "simulation.integrator");
+      }
+    }
+    throw_findings();
+    for (const std::string& name : study_.models) add_variants_of(name);
+    if (findings_.empty()) compare_widths();
+    keep_cases();
+    throw_findings();
+  }
+
+ private:
+  void collect(const InputError& error, const std::string& path = {}) {
     for (Diagnostic d : error.diagnostics()) {
       if (!path.empty() && d.file.empty()) d.path = path;
       const std::string shown = to_string(d);
-      if (std::none_of(findings.begin(), findings.end(),
+      if (std::none_of(findings_.begin(), findings_.end(),
                        [&](const Diagnostic& known) { return to_string(known) == shown; }))
-        findings.push_back(std::move(d));
-    }
-  };
-  try {
-    plan.prepare();
-  } catch (const InputError& error) {
-    collect(error);
-  }
-  for (const std::string& integrator : integrators) {
-    if (integrator.empty()) continue;
-    try {
-      check_integrator(integrator);
-    } catch (const InputError& error) {
-      collect(error, "simulation.integrator");
+        findings_.push_back(std::move(d));
     }
   }
-  if (!findings.empty()) throw InputError(located(findings, text, file));
-  const std::vector<double> first = plan.values(0), last = plan.values(plan.sampling.size() - 1);
-  for (const std::string& name : models) {
-    const std::string model = model_of_study(name, directory);
+  void throw_findings() const {
+    if (!findings_.empty()) throw InputError(located(findings_, text_, file_));
+  }
+
+  void add_variants_of(const std::string& name) {
+    const std::string model = model_of_study(name, std::filesystem::path(file_).parent_path());
     Read read;
     Params params{std::make_shared<const Description>()};
     try {
-      read = read_with(model, set);
+      read = read_with(model, study_.set);
       params = params_of(read);
     } catch (const InputError& error) {
       collect(error, "model");
-      continue;
+      return;
     }
     bool reread = false;
-    for (std::size_t i = 0; i < plan.variables.size(); ++i)
-      for (const std::string& path : plan.variables[i].parameters) {
-        const std::string place = "parameters." + plan.variables[i].name;
-        try {
-          params.find(path);
-        } catch (const InputError& unknown) {
-          // An argument of a generated model?
-          std::vector<Assignment> rest = with(set, {{path, first[i]}});
-          try {
-            read_model(model, rest);
-            if (std::none_of(rest.begin(), rest.end(),
-                             [&, &path = path](const Assignment& a) { return a.path == path; })) {
-              reread = true;
-              continue;
-            }
-          } catch (const InputError&) {
-          }
-          collect(unknown, place);
-          continue;
-        }
-        reread = reread || !may_be_set(model, read, set, path, first[i]) ||
-                 !may_be_set(model, read, set, path, last[i]);
-        // The value that the model has shows nothing.
-        constexpr std::uint64_t kLooked = 1000;
-        const double own = params.get(params.find(path));
-        for (std::uint64_t point = 1; !reread && first[i] == own && last[i] == own &&
-                                      point < std::min<std::uint64_t>(plan.sampling.size(), kLooked);
-             ++point)
-          if (const double other = plan.values(point)[i]; other != own) {
-            reread = !may_be_set(model, read, set, path, other);
-            break;
-          }
-      }
-    for (const std::string& formulation : formulations)
-      for (const std::string& integrator : integrators) {
-        try {
-          SweepVariant v{name,
-                         formulation,
-                         integrator,
-                         System(compile_model(read.description, params, formulation), params),
-                         settings.options(*read.description, integrator),
-                         {},
-                         {}};
-          check_times(v.options);
-          initial_policy(v.options.initial);
-          for (const auto& o : outputs) {
-            try {
-              v.outputs.push_back(parse_reduction(v.system, v.options, o.name, o.of, o.frequencies));
-            } catch (const InputError& error) {
-              collect(error);
-            }
-          }
-          if (reread)
-            v.reread = [=](const Set& values) {
-              const Read again = read_with(model, with(set, values));
-              const Params numbers = params_of(again);
-              return std::pair(System(compile_model(again.description, numbers, formulation), numbers),
-                               settings.options(*again.description, integrator));
-            };
-          v.formulation = v.system.model().formulation();
-          v.integrator = v.options.integrator;
-          plan.variants.push_back(std::move(v));
+    for (std::size_t i = 0; i < plan_.variables.size(); ++i)
+      for (const std::string& path : plan_.variables[i].parameters)
+        reread = must_be_reread(model, read, params, i, path, reread) || reread;
+    for (const std::string& formulation : study_.formulations)
+      for (const std::string& integrator : study_.integrators) try {
+          add_variant(name, model, read, params, formulation, integrator, reread);
         } catch (const InputError& error) {
           collect(error);
         }
-      }
   }
-  if (findings.empty())
-    for (const SweepVariant& v : plan.variants)
-      for (std::size_t i = 0; i < v.outputs.size(); ++i)
-        if (v.outputs[i].width() != plan.variants.front().outputs[i].width())
-          collect(
-              InputError("outputs." + v.outputs[i].name,
-                         fmt::format("has {} components in {}, but {} in {}", v.outputs[i].width(), v.model,
-                                     plan.variants.front().outputs[i].width(), plan.variants.front().model)));
-  for (const double k : kept) {
-    if (k == std::floor(k) && k >= 0 &&
-        k < static_cast<double>(plan.sampling.size()) * static_cast<double>(plan.variants.size()))
-      plan.kept.push_back(static_cast<std::uint64_t>(k));
-    else if (findings.empty())
-      collect(InputError("keep", fmt::format("expected cases from 0 to {}, got {}", plan.cases() - 1, k)));
-  }
-  if (!findings.empty()) throw InputError(located(findings, text, file));
 
+  // Whether the model is read again for each case, because of this parameter of the i-th variable. With `already`, only its name is checked.
+  bool must_be_reread(const std::string& model, const Read& read, const Params& params, std::size_t i,
+                      const std::string& path, bool already) {
+    const double first = plan_.values(0)[i], last = plan_.values(plan_.sampling.size() - 1)[i];
+    try {
+      params.find(path);
+    } catch (const InputError& unknown) {
+      if (is_argument(model, path, first)) return true;
+      collect(unknown, "parameters." + plan_.variables[i].name);
+      return false;
+    }
+    if (already) return true;
+    const auto refused = [&](double value) { return !may_be_set(model, read, study_.set, path, value); };
+    if (refused(first) || refused(last)) return true;
+    // The value that the model has shows nothing.
+    constexpr std::uint64_t kLooked = 1000;
+    const double own = params.get(params.find(path));
+    if (first != own || last != own) return false;
+    for (std::uint64_t point = 1; point < std::min<std::uint64_t>(plan_.sampling.size(), kLooked); ++point)
+      if (const double other = plan_.values(point)[i]; other != own) return refused(other);
+    return false;
+  }
+  // An argument of a model with `repeat`, say, which is used up while it is read.
+  bool is_argument(const std::string& model, const std::string& path, double value) const {
+    std::vector<Assignment> rest = with(study_.set, {{path, value}});
+    try {
+      read_model(model, rest);
+    } catch (const InputError&) {
+      return false;
+    }
+    return std::none_of(rest.begin(), rest.end(), [&](const Assignment& a) { return a.path == path; });
+  }
+
+  void add_variant(const std::string& name, const std::string& model, const Read& read, const Params& params,
+                   const std::string& formulation, const std::string& integrator, bool reread) {
+    SweepVariant v{name,
+                   formulation,
+                   integrator,
+                   System(compile_model(read.description, params, formulation), params),
+                   study_.settings.options(*read.description, integrator),
+                   {},
+                   {}};
+    check_times(v.options);
+    initial_policy(v.options.initial);
+    for (const auto& o : study_.outputs) {
+      try {
+        v.outputs.push_back(parse_reduction(v.system, v.options, o.name, o.of, o.frequencies));
+      } catch (const InputError& error) {
+        collect(error);
+      }
+    }
+    if (reread)
+      v.reread = [=, set = study_.set, settings = study_.settings](const Set& values) {
+        const Read again = read_with(model, with(set, values));
+        const Params numbers = params_of(again);
+        return std::pair(System(compile_model(again.description, numbers, formulation), numbers),
+                         settings.options(*again.description, integrator));
+      };
+    v.formulation = v.system.model().formulation();
+    v.integrator = v.options.integrator;
+    plan_.variants.push_back(std::move(v));
+  }
+
+  void compare_widths() {
+    for (const SweepVariant& v : plan_.variants)
+      for (std::size_t i = 0; i < v.outputs.size(); ++i)
+        if (const Reduction& other = plan_.variants.front().outputs[i]; v.outputs[i].width() != other.width())
+          collect(InputError("outputs." + v.outputs[i].name,
+                             fmt::format("has {} components in {}, but {} in {}", v.outputs[i].width(),
+                                         v.model, other.width(), plan_.variants.front().model)));
+  }
+
+  void keep_cases() {
+    const double cases =
+        static_cast<double>(plan_.sampling.size()) * static_cast<double>(plan_.variants.size());
+    for (const double k : study_.kept) {
+      if (k == std::floor(k) && k >= 0 && k < cases)
+        plan_.kept.push_back(static_cast<std::uint64_t>(k));
+      else if (findings_.empty())
+        collect(InputError("keep", fmt::format("expected cases from 0 to {}, got {}", plan_.cases() - 1, k)));
+    }
+  }
+
+  const StudyText& study_;
+  std::string_view text_;
+  const std::string& file_;
+  SweepPlan& plan_;
+  std::vector<Diagnostic> findings_;
+};
+
+// What the store says about its rows.
+std::string store_layout(const SweepPlan& plan, std::string_view text) {
   // With comments, which the reader of studies permits.
   const Json study = Json::parse(text, nullptr, true, true);
   Json variables = Json::array(), shown = Json::array(), variants = Json::array();
@@ -639,19 +683,32 @@ SweepFile read_sweep_text(std::string_view text, const std::string& file, const 
   }
   for (const SweepVariant& v : plan.variants)
     variants.push_back({{"model", v.model}, {"formulation", v.formulation}, {"integrator", v.integrator}});
-  out.layout = Json{
-      {"liedyn", version()},
-      {"fingerprint", fingerprint(study, plan)},
-      {"cases", plan.cases()},
-      {"points", plan.sampling.size()},
-      {"sampling", kSamplings[static_cast<std::size_t>(plan.sampling.method())]},
-      {"dimensions", plan.sampling.dimensions()},
-      {"seed", plan.sampling.seed()},
-      {"parameters", variables},
-      {"outputs", shown},
-      {"variants", variants},
-      {"study",
-       study}}.dump();
+  return Json{{"liedyn", version()},
+              {"fingerprint", fingerprint(study, plan)},
+              {"cases", plan.cases()},
+              {"points", plan.sampling.size()},
+              {"sampling", kSamplings[static_cast<std::size_t>(plan.sampling.method())]},
+              {"dimensions", plan.sampling.dimensions()},
+              {"seed", plan.sampling.seed()},
+              {"parameters", variables},
+              {"outputs", shown},
+              {"variants", variants},
+              {"study", study}}
+      .dump();
+}
+
+}  // namespace
+
+SweepFile read_sweep(const std::string& file, const SweepOverrides& overrides) {
+  return read_sweep_text(read_text_file(file), file, overrides);
+}
+
+SweepFile read_sweep_text(std::string_view text, const std::string& file, const SweepOverrides& overrides) {
+  SweepFile out;
+  out.name = std::filesystem::path(file).stem().string();
+  const StudyText study = read_study_text(JsonDocument::parse(text, file), file, overrides, out);
+  StudyPlanner(study, text, file, out.plan).prepare();
+  out.layout = store_layout(out.plan, text);
   return out;
 }
 
