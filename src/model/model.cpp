@@ -8,13 +8,18 @@
 #include "liedyn/model/compile.h"
 #include "liedyn/model/forces/machine_output.h"
 #include "liedyn/model/is_given.h"
+#include "liedyn/model/nodes/formulations.h"
 #include "liedyn/model/sensors/connect.h"
 
 namespace liedyn {
 
 const std::vector<std::string>& formulations() {
-  static const std::vector<std::string> list = {"r3so3",  "r3so3-spatial", "se3",    "euler-parameters",
-                                                "cardan", "cardan-body",   "minimal"};
+  static const std::vector<std::string> list = [] {
+    std::vector<std::string> out;
+    for (const Formulation& formulation : kFormulations) out.emplace_back(formulation.name);
+    out.emplace_back("minimal");
+    return out;
+  }();
   return list;
 }
 

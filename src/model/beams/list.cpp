@@ -4,6 +4,7 @@
 #include "liedyn/model/beams/section.h"
 #include "liedyn/model/beams/three_node.h"
 #include "liedyn/model/beams/two_node.h"
+#include "liedyn/model/formulation_field.h"
 
 namespace liedyn {
 namespace {
@@ -110,12 +111,7 @@ std::vector<Field> common_fields() {
        .defaults = {0, 0, 0},
        .may_be_consistent = true,
        .index = kBeamAngularVelocity},
-      {.name = "formulation",
-       .type = FieldType::Choice,
-       .unit = "",
-       .summary = "Coordinates of the nodes; the model's formulation if not given.",
-       .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan", "cardan-body"},
-       .index = kBeamFormulation}};
+      formulation_field("Coordinates of the nodes").as(kBeamFormulation)};
 }
 
 std::unique_ptr<Batch> make(unsigned order) {

@@ -1,5 +1,7 @@
 #include "liedyn/model/bodies/planar.h"
 
+#include "liedyn/model/nodes/formulations.h"
+
 namespace liedyn {
 namespace {
 
@@ -75,8 +77,7 @@ BodyKind planar_body() {
                    .choices = {"model", "r3so3", "se3"}}},
        .is_smooth = true},
       &make_batch<PlanarInertia>,
-      // An angle in the plane is its own rotation parameter: all formulations but one coincide.
-      [](std::string_view formulation) { return formulation == "se3" ? NodeType::SE2 : NodeType::R2xSO2; }};
+      [](std::string_view formulation) { return absolute_formulation(formulation).planar; }};
 }
 
 }  // namespace liedyn

@@ -4,6 +4,8 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "liedyn/model/formulation_field.h"
+
 namespace liedyn {
 namespace {
 
@@ -173,12 +175,7 @@ BodyKind rigid() {
                       velocity_field("the reference point"),
                       angular_velocity_field(),
                       inertial_angular_velocity_field(),
-                      {.name = "formulation",
-                       .type = FieldType::Choice,
-                       .unit = "",
-                       .summary = "Coordinates of this body; the model's formulation if not given.",
-                       .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan",
-                                   "cardan-body"}},
+                      formulation_field("Coordinates of this body"),
                       {.name = "on",
                        .type = FieldType::Body,
                        .unit = "",
@@ -188,13 +185,7 @@ BodyKind rigid() {
                                   "body's if not given."}},
            .is_smooth = true},
           &make_batch<RigidInertia>,
-          [](std::string_view formulation) {
-            if (formulation == "se3") return NodeType::SE3;
-            if (formulation == "euler-parameters") return NodeType::R3xEuler;
-            if (formulation == "cardan") return NodeType::R3xCardan;
-            if (formulation == "cardan-body") return NodeType::R3xCardanBody;
-            return formulation == "r3so3-spatial" ? NodeType::R3xSO3Spatial : NodeType::R3xSO3;
-          }};
+          [](std::string_view formulation) { return absolute_formulation(formulation).body; }};
 }
 
 BodyKind rotating() {
@@ -207,12 +198,7 @@ BodyKind rotating() {
                       inertial_angular_velocity_field()},
            .is_smooth = true},
           &make_batch<RigidInertia>,
-          [](std::string_view formulation) {
-            if (formulation == "euler-parameters") return NodeType::Euler;
-            if (formulation == "cardan") return NodeType::Cardan;
-            if (formulation == "cardan-body") return NodeType::CardanBody;
-            return formulation == "r3so3-spatial" ? NodeType::SO3Spatial : NodeType::SO3;
-          }};
+          [](std::string_view formulation) { return absolute_formulation(formulation).turning; }};
 }
 
 BodyKind point() {

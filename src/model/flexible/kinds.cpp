@@ -13,6 +13,7 @@
 #include "liedyn/model/flexible/linear_beam.h"
 #include "liedyn/model/flexible/list.h"
 #include "liedyn/model/flexible/numpy_files.h"
+#include "liedyn/model/formulation_field.h"
 
 namespace liedyn {
 namespace {
@@ -24,14 +25,6 @@ Field number(std::string name, std::string unit, std::string summary, Range rang
           .summary = std::move(summary),
           .required = true,
           .range = range};
-}
-
-Field formulation_field(std::string summary) {
-  return {.name = "formulation",
-          .type = FieldType::Choice,
-          .unit = "",
-          .summary = std::move(summary),
-          .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan", "cardan-body"}};
 }
 
 std::vector<Field> reduction_fields() {
@@ -96,8 +89,7 @@ ListedKind body_kind(std::string type, std::string summary, const std::vector<Fi
       start("angular_velocity_inertial", FieldType::Vector, "rad/s",
             "Initial angular velocity, inertial axes.")
           .as(kSolidAngularVelocity),
-      formulation_field("Coordinates of the floating frame; the model's formulation if not given.")
-          .as(kSolidFormulation),
+      formulation_field("Coordinates of the floating frame").as(kSolidFormulation),
       damping_time()};
   fields.insert(fields.end(), own.begin(), own.end());
   for (Field& field : reduction_fields()) fields.push_back(std::move(field));
@@ -218,8 +210,7 @@ ListedKind interface() {
                         "brick, start or end "
                         "of a beam.",
              .index = kInterfaceGroup},
-            formulation_field("Coordinates of the interface; the model's formulation if not given.")
-                .as(kInterfaceFormulation)}},
+            formulation_field("Coordinates of the interface").as(kInterfaceFormulation)}},
           &make_flexible_interface,
           nullptr};
 }
