@@ -213,6 +213,9 @@ concept Force = Common<E> && IsFlag<decltype(E::stiffness)> && IsFlag<decltype(E
 
 }  // namespace element
 
+// Not inline: where it is, GCC 12 takes short names for long ones (-Wstringop-overread).
+void add_row_name(BatchFacts& facts, std::string name);
+
 template <class E>
 class BatchOf : public ForBothScalars<BatchOf<E>> {
   static_assert(E::rows > 0 ? element::Joint<E> : element::Force<E>,
@@ -244,9 +247,9 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
     if constexpr (R > 0)
       for (int row = 0; row < R; ++row) {
         if constexpr (requires { E::row_name(shape, row); })
-          facts.row_names.push_back(E::row_name(shape, row));
+          add_row_name(facts, E::row_name(shape, row));
         else
-          facts.row_names.push_back(E::row_name(row));
+          add_row_name(facts, E::row_name(row));
       }
   }
 
