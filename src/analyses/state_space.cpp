@@ -198,6 +198,145 @@ class Outputs {
   std::vector<double> variables_, values_;
 };
 
+// What of the axes of steady motion a user must know.
+void add_remarks_on_axes(const SteadyAxes& axes, double t, std::vector<std::string>& warnings) {
+  if (!as_if_steady(axes)) {
+    warnings.push_back(
+        fmt::format("{}: A is the derivative of the accelerations by coordinates and rates at t = {:.6g} s",
+                    not_steady(axes), t));
+    return;
+  }
+  if (std::string remark = not_quite_steady(axes, t); !remark.empty()) warnings.push_back(std::move(remark));
+  if (!axes.rate.isZero())
+    warnings.push_back(
+        fmt::format("the coordinates are along axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s; C and D are "
+                    "those of t = {:.6g} s",
+                    axes.rate.x(), axes.rate.y(), axes.rate.z(), t));
+}
+
+// Residuals of positions, velocities and accelerations, which may follow a number that Phi does not show: the speed of a drive.
+std::vector<double> constraint_residuals(const Work& work) {
+  std::vector<double> rows = work.phi;
+  rows.insert(rows.end(), work.rate.begin(), work.rate.end());
+  rows.insert(rows.end(), work.acceleration.begin(), work.acceleration.end());
+  return rows;
+}
+
+// dr/du, by differences over whole systems with other numbers: loads enter r linearly. Throws InputError if constraints follow an input.
+MatrixXd load_derivatives(const System& system, const State& state, const std::vector<Input>& inputs,
+                          Work& work) {
+  const Eigen::Index nv = system.model().nv;
+  MatrixXd load(nv, static_cast<Eigen::Index>(inputs.size()));
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const Input& input = inputs[k];
+    const double h = kStep * std::max(1.0, std::abs(input.value));
+    std::vector<std::vector<double>> moved;
+    const auto residual_at = [&](double step) -> VectorXd {
+      Params params = system.params();
+      params.set(input.number, input.value + step);
+      const System other(system.shared_model(), params);
+      Work other_work(other, "klu");
+      other.residual(state, other_work, {true, true, true});
+      moved.push_back(constraint_residuals(other_work));
+      return Eigen::Map<const VectorXd>(other_work.r.data(), nv);
+    };
+    load.col(static_cast<Eigen::Index>(k)) =
+        derivative([&](double a, double b) -> VectorXd { return residual_at(a) - residual_at(b); }, h);
+    system.residual(state, work, {true, true, true});
+    constexpr double kSeen = 1e-3, kRoundOff = 1e-12;
+    const std::vector<double> here = constraint_residuals(work);
+    for (const std::vector<double>& there : moved)
+      for (std::size_t i = 0; i < here.size(); ++i)
+        if (std::abs(there[i] - here[i]) > kSeen * h + kRoundOff * std::abs(here[i]))
+          throw InputError(
+              "inputs",
+              fmt::format("the constraint '{}' depends on '{}', which cannot be an input",
+                          system.model().row_name(static_cast<int>(i % work.phi.size())), input.path),
+              "inputs are loads, or other numbers of forces");
+  }
+  return load;
+}
+
+// How the whole state follows x and u, column by column.
+struct StateColumns {
+  MatrixXd q, v, vdot, lambda;
+
+  State moved(const Model& model, const State& from, Eigen::Index column, double step) const {
+    State to = from;
+    const VectorXd d = step * q.col(column);
+    for (const Node& node : model.nodes)
+      increment_position(node.type, d.data() + node.v, to.q.data() + node.q);
+    const auto add = [&](std::vector<double>& numbers, const MatrixXd& by) {
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] += step * by(static_cast<Eigen::Index>(i), column);
+    };
+    add(to.v, v);
+    add(to.vdot, vdot);
+    add(to.lambda, lambda);
+    return to;
+  }
+};
+
+// From the minimal equations and the loads in their directions:  y'' = V zeta' + Z x
+StateColumns state_columns(const System& system, const State& state, const Linearization& l,
+                           const MinimalEquations& e, const MatrixXd& B, const MatrixXd& projected_load,
+                           Work& work) {
+  const Model& model = system.model();
+  const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv, ni = B.cols();
+  MatrixXd y = MatrixXd::Zero(nv, n + ni), rate = y, acceleration = y;
+  y.leftCols(np) = e.P;
+  rate.leftCols(n) << e.Y, e.V;
+  acceleration << e.V * e.A.bottomRows(n - np) + e.Z, e.V * B.bottomRows(n - np);
+  MatrixXd forces = l.M * acceleration + l.C * rate + l.K * y;
+  forces.rightCols(ni) += projected_load;
+  StateColumns out;
+  out.lambda = MatrixXd::Zero(model.rows, n + ni);
+  if (model.rows > 0) {
+    // Of least norm where rows repeat others, in the scales of docs/theory/10.
+    const std::vector<double> scales = constraint_scales(system, state, work).row;
+    const auto row = Eigen::Map<const VectorXd>(scales.data(), model.rows);
+    const MatrixXd scaled = l.unit.asDiagonal() * MatrixXd(l.L) * row.asDiagonal();
+    out.lambda = -(row.asDiagonal() * shortest_solution(scaled, l.unit.asDiagonal() * forces));
+  }
+  out.q = l.Q * y;
+  out.v = l.V0 * y + l.V1 * rate;
+  out.vdot = l.A0 * y + l.A1 * rate + l.A2 * acceleration;
+  return out;
+}
+
+// C and D, by differences of the sensors along these columns.
+void differentiate_sensors(const System& system, const State& state, const StateColumns& columns,
+                           const VectorXd& steps, const std::vector<Input>& inputs, Outputs& outputs,
+                           Work& work, StateSpace& out) {
+  const Model& model = system.model();
+  const Eigen::Index n = out.A.rows();
+  const VectorXd here = outputs.values(system, state, work);
+  out.output_values.assign(here.begin(), here.end());
+  for (const OutputRow& output : outputs.list()) out.outputs.push_back(output.name);
+  out.C.resize(here.size(), n);
+  for (Eigen::Index k = 0; k < n; ++k)
+    out.C.col(k) = derivative(
+        [&](double a, double b) {
+          return outputs.difference(outputs.values(system, columns.moved(model, state, k, a), work),
+                                    outputs.values(system, columns.moved(model, state, k, b), work));
+        },
+        steps[k]);
+  out.D.resize(here.size(), static_cast<Eigen::Index>(inputs.size()));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    const auto values_at = [&](double step) {
+      Params params = system.params();
+      params.set(inputs[i].number, inputs[i].value + step);
+      const System other(system.shared_model(), params);
+      Work other_work(other, "klu");
+      return outputs.values(other, columns.moved(model, state, n + k, step), other_work);
+    };
+    out.D.col(k) =
+        derivative([&](double a, double b) { return outputs.difference(values_at(a), values_at(b)); },
+                   kStep * std::max(1.0, std::abs(inputs[i].value)));
+  }
+}
+
 }  // namespace
 
 Eigen::MatrixXcd StateSpace::transfer(std::complex<double> s) const {
@@ -221,146 +360,46 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.formulation = model.formulation();
   out.time = state.t;
   out.warnings = flexible_remarks(model, system.params().values().data());
-  if (std::string warning = lost_digits(system, state, work); !warning.empty())
-    out.warnings.push_back(std::move(warning));
+  const auto warn = [&](std::string warning) {
+    if (!warning.empty()) out.warnings.push_back(std::move(warning));
+  };
+  warn(lost_digits(system, state, work));
   if (const std::vector<std::string> left_out = sensors_of_work(model);
       options.outputs.empty() && !left_out.empty())
-    out.warnings.push_back(
+    warn(
         fmt::format("left out {}: work is the integral of a power over a run, and no output of a linear "
                     "system at a state",
                     fmt::join(left_out, ", ")));
   require_derivatives(system, state, work);
   out.axes = steady_axes(system, state, work);
+  add_remarks_on_axes(out.axes, state.t, out.warnings);
   const bool steady = as_if_steady(out.axes);
-  if (!steady)
-    out.warnings.push_back(
-        fmt::format("{}: A is the derivative of the accelerations by coordinates and rates at t = {:.6g} s",
-                    not_steady(out.axes), state.t));
-  else if (std::string remark = not_quite_steady(out.axes, state.t); !remark.empty())
-    out.warnings.push_back(std::move(remark));
-  if (steady && !out.axes.rate.isZero())
-    out.warnings.push_back(
-        fmt::format("the coordinates are along axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s; C and D are "
-                    "those of t = {:.6g} s",
-                    out.axes.rate.x(), out.axes.rate.y(), out.axes.rate.z(), state.t));
-
   if (!steady) out.axes.rate = Vec3::Zero();
+
   const Linearization l =
       steady ? linearize(system, state, out.axes.rate, work) : linearize_unsteady(system, state, work);
-  if (std::string warning = singular_position(system, state, l, work); !warning.empty())
-    out.warnings.push_back(std::move(warning));
+  warn(singular_position(system, state, l, work));
   const MinimalEquations e = minimal_equations(l);
-  const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv,
-                     ni = static_cast<Eigen::Index>(inputs.size());
   const std::vector<std::string> names = shape_names(model);
   for (const int i : e.coordinates) out.states.push_back(names[at(i)]);
   for (const int i : e.rates)
     out.states.push_back(i < model.first_state() ? names[at(i)] + " rate" : names[at(i)]);
-
-  // dr/du, by differences over whole systems with other numbers: loads enter r linearly.
-  MatrixXd load(nv, ni);
-  for (Eigen::Index k = 0; k < ni; ++k) {
-    const Input& input = inputs[static_cast<std::size_t>(k)];
+  for (const Input& input : inputs) {
     out.inputs.push_back(input.path);
     out.input_values.push_back(input.value);
-    const double h = kStep * std::max(1.0, std::abs(input.value));
-    // Of positions, velocities and accelerations, which may follow a number that Phi does not show: the speed of a drive.
-    const auto rows_of = [](const Work& w) {
-      std::vector<double> rows = w.phi;
-      rows.insert(rows.end(), w.rate.begin(), w.rate.end());
-      rows.insert(rows.end(), w.acceleration.begin(), w.acceleration.end());
-      return rows;
-    };
-    std::vector<std::vector<double>> moved;
-    const auto residual_at = [&](double step) -> VectorXd {
-      Params params = system.params();
-      params.set(input.number, input.value + step);
-      const System other(system.shared_model(), params);
-      Work other_work(other, "klu");
-      other.residual(state, other_work, {true, true, true});
-      moved.push_back(rows_of(other_work));
-      return Eigen::Map<const VectorXd>(other_work.r.data(), nv);
-    };
-    load.col(k) =
-        derivative([&](double a, double b) -> VectorXd { return residual_at(a) - residual_at(b); }, h);
-    system.residual(state, work, {true, true, true});
-    constexpr double kSeen = 1e-3, kRoundOff = 1e-12;
-    const std::vector<double> here = rows_of(work);
-    for (const std::vector<double>& there : moved)
-      for (std::size_t i = 0; i < here.size(); ++i)
-        if (std::abs(there[i] - here[i]) > kSeen * h + kRoundOff * std::abs(here[i]))
-          throw InputError("inputs",
-                           fmt::format("the constraint '{}' depends on '{}', which cannot be an input",
-                                       model.row_name(static_cast<int>(i % work.phi.size())), input.path),
-                           "inputs are loads, or other numbers of forces");
   }
-  const MatrixXd projected_load = l.Q.transpose() * load;
 
+  const MatrixXd projected_load = l.Q.transpose() * load_derivatives(system, state, inputs, work);
+  const Eigen::Index rates = e.A.rows() - e.P.cols();
   out.A = e.A;
-  out.B = MatrixXd::Zero(n, ni);
-  out.B.bottomRows(n - np) = e.F * projected_load;
-
-  // How the whole state follows x and u, and the sensors follow it:  y'' = V zeta' + Z x
-  MatrixXd y = MatrixXd::Zero(nv, n + ni), rate = y, acceleration = y;
-  y.leftCols(np) = e.P;
-  rate.leftCols(n) << e.Y, e.V;
-  acceleration << e.V * out.A.bottomRows(n - np) + e.Z, e.V * out.B.bottomRows(n - np);
-  MatrixXd forces = l.M * acceleration + l.C * rate + l.K * y;
-  forces.rightCols(ni) += projected_load;
-  MatrixXd dlambda = MatrixXd::Zero(model.rows, n + ni);
-  if (model.rows > 0) {
-    // Of least norm where rows repeat others, in the scales of docs/theory/10.
-    const std::vector<double> scales = constraint_scales(system, state, work).row;
-    const auto row = Eigen::Map<const VectorXd>(scales.data(), model.rows);
-    const MatrixXd scaled = l.unit.asDiagonal() * MatrixXd(l.L) * row.asDiagonal();
-    dlambda = -(row.asDiagonal() * shortest_solution(scaled, l.unit.asDiagonal() * forces));
-  }
-  const MatrixXd dq = l.Q * y, dv = l.V0 * y + l.V1 * rate;
-  const MatrixXd dvdot = l.A0 * y + l.A1 * rate + l.A2 * acceleration;
-
-  const VectorXd here = outputs.values(system, state, work);
-  out.output_values.assign(here.begin(), here.end());
-  for (const OutputRow& output : outputs.list()) out.outputs.push_back(output.name);
-  const auto moved = [&](Eigen::Index column, double step) {
-    State other = state;
-    const VectorXd d = step * dq.col(column);
-    for (const Node& node : model.nodes)
-      increment_position(node.type, d.data() + node.v, other.q.data() + node.q);
-    const auto add = [&](std::vector<double>& to, const MatrixXd& from) {
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] += step * from(static_cast<Eigen::Index>(i), column);
-    };
-    add(other.v, dv);
-    add(other.vdot, dvdot);
-    add(other.lambda, dlambda);
-    return other;
-  };
-  out.C.resize(here.size(), n);
-  const VectorXd steps = steps_of(system, state, l, e, dq, work);
-  for (Eigen::Index k = 0; k < n; ++k)
-    out.C.col(k) = derivative(
-        [&](double a, double b) {
-          return outputs.difference(outputs.values(system, moved(k, a), work),
-                                    outputs.values(system, moved(k, b), work));
-        },
-        steps[k]);
-  out.D.resize(here.size(), ni);
-  for (Eigen::Index k = 0; k < ni; ++k) {
-    const Input& input = inputs[static_cast<std::size_t>(k)];
-    const auto values_at = [&](double step) {
-      Params params = system.params();
-      params.set(input.number, input.value + step);
-      const System other(system.shared_model(), params);
-      Work other_work(other, "klu");
-      return outputs.values(other, moved(n + k, step), other_work);
-    };
-    out.D.col(k) =
-        derivative([&](double a, double b) { return outputs.difference(values_at(a), values_at(b)); },
-                   kStep * std::max(1.0, std::abs(input.value)));
-  }
-  for (Eigen::Index k = 0; k < ni; ++k)
+  out.B = MatrixXd::Zero(e.A.rows(), projected_load.cols());
+  out.B.bottomRows(rates) = e.F * projected_load;
+  const StateColumns columns = state_columns(system, state, l, e, out.B, projected_load, work);
+  const VectorXd steps = steps_of(system, state, l, e, columns.q, work);
+  differentiate_sensors(system, state, columns, steps, inputs, outputs, work, out);
+  for (Eigen::Index k = 0; k < out.B.cols(); ++k)
     if (out.B.col(k).isZero() && out.D.col(k).isZero())
-      out.warnings.push_back(
-          fmt::format("nothing follows the input '{}'", out.inputs[static_cast<std::size_t>(k)]));
+      warn(fmt::format("nothing follows the input '{}'", inputs[static_cast<std::size_t>(k)].path));
   return out;
 }
 
