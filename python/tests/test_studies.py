@@ -294,6 +294,19 @@ def test_a_time_limit_ends_a_case_only(tmp_path):
     assert table.status.tolist() == [4, 4] and time.monotonic() - begin < 20
 
 
+def test_a_time_limit_is_looked_at_between_slow_steps(tmp_path):
+    study = {
+        "model": "chain",
+        "simulation": {"end": 0.015, "step": 1e-3},
+        "parameters": {"links": [20000]},
+        "outputs": {"tip": "tip[2]"},
+        "time_limit": 0.05,
+    }
+    with pytest.warns(ld.NumericalWarning, match="took longer than 0.05 s"):
+        table = ld.Study(study).run(tmp_path / "store.h5", threads=1)
+    assert table.status.tolist() == [4]
+
+
 def test_parameters_that_the_reader_needs_are_read_anew(tmp_path):
     study = {"model": "chain", "parameters": {"links": [1, 3, 2]}, "simulation": {"end": 0.01}, "outputs": {"tip": "tip[0]@0"}}
     np.testing.assert_allclose(ld.Study(study).run(tmp_path / "chain.h5")["tip"], [1, 3, 2])
