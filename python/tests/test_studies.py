@@ -345,10 +345,19 @@ def test_all_mistakes_of_a_study_are_named_with_their_lines(tmp_path):
         ({"time_limit": -1}, "positive"),
         ({"sampling": {"method": "random"}}, "cases"),
         ({"keep": [40]}, "from 0 to 39"),
+        ({"parameters": {"bodies.stone.mass": [1, 2]}, "sampling": {"method": "grid"}}, r'"mass": \{"parameter": "bodies.stone.mass", ...\}'),
+        ({"parameters": {"a": {"parameter": "v", "values": [1, 2]}, "v": [3, 4]}, "sampling": {"method": "grid"}}, "parameters.v: 'v' has the values of 'a' already"),
         ({"colour": 1}, "unknown key"),
     ):
         with pytest.raises(ld.InputError, match=says):
             ld.Study(thrown() | wrong)
+
+
+def test_a_store_that_does_not_exist_is_called_so(tmp_path):
+    done = sweep(written(tmp_path, thrown(4)), "--out", tmp_path / "none.h5", "--status")
+    assert done.returncode == 2 and "none.h5: does not exist (hint: liedyn sweep STUDY --out FILE" in done.stderr
+    with pytest.raises(ld.InputError, match="none.h5: does not exist"):
+        ld.load_study(tmp_path / "none.h5")
 
 
 def test_a_case_is_shown_as_a_run(tmp_path):
