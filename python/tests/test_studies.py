@@ -136,6 +136,25 @@ def test_dask_gives_the_same_bits(tmp_path):
             identical(study.run(tmp_path / "one.h5", threads=1), study.run(tmp_path / "dask.h5", executor=client))
 
 
+def test_a_worker_of_dask_that_dies_loses_nothing(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    slow = thrown(60)
+    slow["model"]["simulation"]["step"] = 2e-4
+    study, killed = ld.Study(slow), []
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=False) as cluster:
+        with distributed.Client(cluster) as client:
+            workers = list(client.run(os.getpid).values())
+
+            def kill_one(done, failed, cases):
+                if not killed:
+                    killed.append(done)
+                    os.kill(workers[0], signal.SIGKILL)
+
+            table = study.run(tmp_path / "dask.h5", executor=client, progress=kill_one)
+    assert 0 < killed[0] < 60
+    identical(study.run(tmp_path / "one.h5", threads=2), table)
+
+
 def written(directory: Path, study: dict) -> Path:
     model = directory / "model.json"
     model.write_text(json.dumps(study["model"]))
