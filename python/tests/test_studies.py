@@ -136,6 +136,25 @@ def test_dask_gives_the_same_bits(tmp_path):
             identical(study.run(tmp_path / "one.h5", threads=1), study.run(tmp_path / "dask.h5", executor=client))
 
 
+def test_a_worker_of_dask_that_dies_loses_nothing(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    slow = thrown(60)
+    slow["model"]["simulation"]["step"] = 2e-4
+    study, killed = ld.Study(slow), []
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=False) as cluster:
+        with distributed.Client(cluster) as client:
+            workers = list(client.run(os.getpid).values())
+
+            def kill_one(done, failed, cases):
+                if not killed:
+                    killed.append(done)
+                    os.kill(workers[0], signal.SIGKILL)
+
+            table = study.run(tmp_path / "dask.h5", executor=client, progress=kill_one)
+    assert 0 < killed[0] < 60
+    identical(study.run(tmp_path / "one.h5", threads=2), table)
+
+
 def written(directory: Path, study: dict) -> Path:
     model = directory / "model.json"
     model.write_text(json.dumps(study["model"]))
@@ -294,6 +313,19 @@ def test_a_time_limit_ends_a_case_only(tmp_path):
     assert table.status.tolist() == [4, 4] and time.monotonic() - begin < 20
 
 
+def test_a_time_limit_is_looked_at_between_slow_steps(tmp_path):
+    study = {
+        "model": "chain",
+        "simulation": {"end": 0.015, "step": 1e-3},
+        "parameters": {"links": [20000]},
+        "outputs": {"tip": "tip[2]"},
+        "time_limit": 0.05,
+    }
+    with pytest.warns(ld.NumericalWarning, match="took longer than 0.05 s"):
+        table = ld.Study(study).run(tmp_path / "store.h5", threads=1)
+    assert table.status.tolist() == [4]
+
+
 def test_parameters_that_the_reader_needs_are_read_anew(tmp_path):
     study = {"model": "chain", "parameters": {"links": [1, 3, 2]}, "simulation": {"end": 0.01}, "outputs": {"tip": "tip[0]@0"}}
     np.testing.assert_allclose(ld.Study(study).run(tmp_path / "chain.h5")["tip"], [1, 3, 2])
@@ -332,10 +364,19 @@ def test_all_mistakes_of_a_study_are_named_with_their_lines(tmp_path):
         ({"time_limit": -1}, "positive"),
         ({"sampling": {"method": "random"}}, "cases"),
         ({"keep": [40]}, "from 0 to 39"),
+        ({"parameters": {"bodies.stone.mass": [1, 2]}, "sampling": {"method": "grid"}}, r'"mass": \{"parameter": "bodies.stone.mass", ...\}'),
+        ({"parameters": {"a": {"parameter": "v", "values": [1, 2]}, "v": [3, 4]}, "sampling": {"method": "grid"}}, "parameters.v: 'v' has the values of 'a' already"),
         ({"colour": 1}, "unknown key"),
     ):
         with pytest.raises(ld.InputError, match=says):
             ld.Study(thrown() | wrong)
+
+
+def test_a_store_that_does_not_exist_is_called_so(tmp_path):
+    done = sweep(written(tmp_path, thrown(4)), "--out", tmp_path / "none.h5", "--status")
+    assert done.returncode == 2 and "none.h5: does not exist (hint: liedyn sweep STUDY --out FILE" in done.stderr
+    with pytest.raises(ld.InputError, match="none.h5: does not exist"):
+        ld.load_study(tmp_path / "none.h5")
 
 
 def test_a_case_is_shown_as_a_run(tmp_path):

@@ -6,15 +6,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
 #include <numeric>
-#include <system_error>
-#include <thread>
 
 #include "liedyn/analyses/events.h"
 #include "liedyn/analyses/simulate.h"
+#include "liedyn/base/independent_jobs.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/integrators/driver.h"
 #include "liedyn/lie/so3.h"
@@ -323,48 +319,18 @@ class ConvergenceStudy {
     }
   }
 
-  // The longest first, so that no thread is left with it at the end. This thread waits, shows progress and listens.
+  // The longest first, so that no thread is left with it at the end.
   void run_all(std::vector<Run*> runs) {
     std::stable_sort(runs.begin(), runs.end(),
                      [](const Run* a, const Run* b) { return a->steps > b->steps; });
-    std::atomic<std::size_t> next = 0;
-    std::mutex mutex;
-    std::condition_variable finished;
-    std::size_t working = std::min(runs.size(), static_cast<std::size_t>(options_.jobs));
-    std::exception_ptr error;
-    const auto work = [&] {
-      try {
-        for (std::size_t i = next++; i < runs.size() && !stop_; i = next++) simulate(*runs[i]);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!error) error = std::current_exception();
-        stop_ = true;
-      }
-      const std::lock_guard lock(mutex);
-      --working;
-      finished.notify_one();
+    const auto stop = [&] {
+      return options_.progress &&
+             !options_.progress(std::min(1.0, static_cast<double>(done_steps_) /
+                                                  static_cast<double>(planned_steps_ + reference_steps())));
     };
-    std::vector<std::thread> threads;
-    try {
-      for (std::size_t i = working; i > 0; --i) threads.emplace_back(work);
-    } catch (const std::system_error&) {  // the machine allows no more
-      if (threads.empty()) throw;
-      const std::lock_guard lock(mutex);
-      working -= std::min(runs.size(), static_cast<std::size_t>(options_.jobs)) - threads.size();
-    }
-    {
-      std::unique_lock lock(mutex);
-      while (!finished.wait_for(lock, std::chrono::milliseconds(50), [&] { return working == 0; })) {
-        lock.unlock();
-        if (!stop_ && options_.progress &&
-            !options_.progress(std::min(1.0, static_cast<double>(done_steps_) /
-                                                 static_cast<double>(planned_steps_ + reference_steps()))))
-          stop_ = true;
-        lock.lock();
-      }
-    }
-    for (std::thread& thread : threads) thread.join();
-    if (error) std::rethrow_exception(error);
+    run_jobs(
+        runs.size(), options_.jobs, [&]() -> Job { return [&](std::size_t i) { simulate(*runs[i]); }; }, stop,
+        stop_);
     for (const Run* run : runs)
       if (run->report.completed && !stop_) keep_known(run->taken);
   }

@@ -5,17 +5,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <condition_variable>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <new>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/analyses/turn_watch.h"
+#include "liedyn/base/independent_jobs.h"
 #include "liedyn/base/suggest.h"
 
 namespace liedyn {
@@ -131,12 +129,15 @@ void CaseRunner::simulate_case(const SweepVariant& variant, const System& given,
   const auto begin = std::chrono::steady_clock::now();
   // To ask the clock after every step would cost a tenth of a cheap one.
   constexpr long kAsk = 16;
+  constexpr double kCheap = 1e-3;  // s
   bool timed_out = false;
+  long next_question = 1;
   const auto goes_on = [&](long step) {
-    if (step % kAsk != 0) return true;
-    timed_out =
-        plan_->time_limit > 0 &&
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > plan_->time_limit;
+    if (plan_->time_limit > 0 && step >= next_question) {
+      const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      timed_out = elapsed > plan_->time_limit;
+      next_question = step + (elapsed < kCheap * static_cast<double>(step) ? kAsk : 1);
+    }
     return !timed_out && !(stop && stop());
   };
   Simulation simulation(given, options, Simulation::End::Fixed);
@@ -209,69 +210,22 @@ std::pair<System, SimulateOptions> case_system(const SweepPlan& plan, std::uint6
 
 void run_cases(const SweepPlan& plan, const std::vector<std::uint64_t>& cases, int threads,
                const CaseSink& sink, const std::function<bool()>& stop) {
-  std::atomic<std::size_t> next{0};
   std::atomic<bool> stopped{false};
   std::mutex mutex;
-  std::exception_ptr error;
-  const auto is_stopped = [&] { return stopped.load(std::memory_order_relaxed); };
-  const auto work = [&](bool asks) {
-    try {
-      CaseRunner runner(plan);
-      const std::function<bool()> should_stop = [&] {
-        if (asks && stop && stop()) stopped = true;
-        return is_stopped();
-      };
-      while (!should_stop()) {
-        const std::size_t i = next.fetch_add(1);
-        if (i >= cases.size()) return;
-        const CaseRecord record = runner.run(cases[i], should_stop);
-        if (record.status == CaseStatus::Missing) return;
-        const std::lock_guard lock(mutex);
-        if (error) return;
-        sink(record);
-        if (plan.stop_at_failure && record.status != CaseStatus::Completed) stopped = true;
-      }
-    } catch (...) {
-      stopped = true;
+  bool in_sink = false;  // stays so where the sink throws: it gets no further record
+  const auto make_worker = [&]() -> Job {
+    return [&, runner = std::make_shared<CaseRunner>(plan)](std::size_t i) {
+      const CaseRecord record =
+          runner->run(cases[i], [&] { return stopped.load(std::memory_order_relaxed); });
+      if (record.status == CaseStatus::Missing) return;
       const std::lock_guard lock(mutex);
-      if (!error) error = std::current_exception();
-    }
+      if (std::exchange(in_sink, true)) return;
+      sink(record);
+      in_sink = false;
+      if (plan.stop_at_failure && record.status != CaseStatus::Completed) stopped = true;
+    };
   };
-  std::vector<std::thread> others;
-  std::condition_variable ended;
-  std::size_t running = 0;
-  const std::size_t wanted = std::min(static_cast<std::size_t>(std::max(threads, 1)), cases.size());
-  for (std::size_t i = 1; i < wanted; ++i) {
-    {
-      const std::lock_guard lock(mutex);
-      ++running;
-    }
-    try {
-      others.emplace_back([&] {
-        work(false);
-        const std::lock_guard lock(mutex);
-        --running;
-        ended.notify_one();
-      });
-    } catch (const std::system_error&) {  // the machine allows no more: these do it
-      const std::lock_guard lock(mutex);
-      --running;
-      break;
-    }
-  }
-  // The caller's thread asks `stop`, which may be a function of one thread only: also when it has nothing else to do.
-  work(true);
-  {
-    constexpr auto kPause = std::chrono::milliseconds(50);
-    std::unique_lock lock(mutex);
-    while (!ended.wait_for(lock, kPause, [&] { return running == 0; })) {
-      lock.unlock();
-      if (stop && stop()) stopped = true;
-      lock.lock();
-    }
-  }
-  for (std::thread& thread : others) thread.join();
-  if (error) std::rethrow_exception(error);
+  run_jobs(cases.size(), threads, make_worker, stop, stopped);
 }
 
 }  // namespace liedyn

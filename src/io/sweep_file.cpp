@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -119,7 +120,12 @@ class SweepReader : public StudyReader {
 
   SweepVariable variable(const JsonValue& item) {
     const std::string path = "parameters." + excerpt(item.key());
-    check_name(item, path);
+    if (item.key().find_first_of(".[") != std::string_view::npos)
+      finding(item, path, "expected a name, got the path of a parameter",
+              fmt::format(R"(choose a name, and give the path inside: "mass": {{"parameter": "{}", ...}})",
+                          excerpt(item.key())));
+    else
+      check_name(item, path);
     SweepVariable v;
     v.name = std::string(item.key());
     v.parameters = {v.name};
@@ -221,7 +227,16 @@ class SweepReader : public StudyReader {
   void read_parameters(const JsonValue& root, SweepPlan& plan) {
     const JsonValue parameters = object(root, "parameters");
     if (!parameters) return;
-    for (const JsonValue item : parameters) plan.variables.push_back(variable(item));
+    std::map<std::string, std::string> known;  // parameters of the model, and which entry has their values
+    for (const JsonValue item : parameters) {
+      plan.variables.push_back(variable(item));
+      const SweepVariable& v = plan.variables.back();
+      for (const std::string& path : v.parameters)
+        if (const auto [other, is_new] = known.emplace(path, v.name); !is_new)
+          finding(item, "parameters." + v.name,
+                  fmt::format("'{}' has the values of '{}' already", excerpt(path), other->second),
+                  R"(an entry that only expressions use has "parameters": [])");
+    }
   }
 
   // Values have a meaning for grids and lists, distributions for all others. Each point is a case of each variant.

@@ -746,7 +746,10 @@ SweepTable read_sweep_store(const std::string& file) {
   const Descriptor journal(open(name.c_str(), O_RDONLY | O_CLOEXEC));
   const auto [layout, offset] =
       journal >= 0 ? journal_head(journal, name) : std::pair<std::string, std::uint64_t>{"", 0};
-  if (offset == 0 || std::filesystem::exists(file)) read_table(file, out.layout, use);
+  const bool is_folded = std::filesystem::exists(file);
+  if (journal < 0 && !is_folded)
+    refuse_store(file, "does not exist", "liedyn sweep STUDY --out FILE writes the store of a study");
+  if (offset == 0 || is_folded) read_table(file, out.layout, use);
   if (offset > 0) {
     if (out.status.empty()) {
       out.layout = layout;
