@@ -6,7 +6,7 @@
 #include "liedyn/model/forces/spring_damper.h"
 #include "liedyn/model/joints/coordinate_joints.h"
 #include "liedyn/model/joints/distance.h"
-#include "liedyn/model/joints/rolling_disc.h"
+#include "liedyn/model/joints/rolling_disc->h"
 #include "liedyn/model/joints/spherical.h"
 
 namespace liedyn {
@@ -73,17 +73,16 @@ static_assert(!element::Joint<WithoutDerivatives> && !element::Joint<WithoutRowN
 
 // What a batch says of its elements comes from them.
 TEST(BatchFacts, AreThoseOfTheElement) {
-  const BatchOf<RollingDisc> disc(0);
-  EXPECT_EQ(disc.coupling().rows, RollingDisc::rows);
-  EXPECT_EQ(disc.coupling().velocity_rows, RollingDisc::velocity_rows);
-  EXPECT_EQ(disc.numbers_per_element(), RollingDisc::numbers);
-  EXPECT_EQ(disc.acting_frames(), 2);
-  EXPECT_EQ(disc.attachments().size(), 2U);
-  for (int row = 0; row < RollingDisc::rows; ++row) EXPECT_EQ(disc.row_name(row), RollingDisc::row_name(row));
-  const BatchOf<JointSpring> spring(0);
-  EXPECT_EQ(spring.angles_per_element(), JointSpring::angles);
-  EXPECT_EQ(spring.coupling().rows, 0);
-  EXPECT_TRUE(spring.divisible() && spring.coupling().across);
+  const std::unique_ptr<Batch> disc = rolling_disc().make(0), spring = joint_spring().make(0);
+  EXPECT_EQ(disc->coupling().rows, RollingDisc::rows);
+  EXPECT_EQ(disc->coupling().velocity_rows, RollingDisc::velocity_rows);
+  EXPECT_EQ(disc->numbers_per_element(), RollingDisc::numbers);
+  EXPECT_EQ(disc->acting_frames(), 2);
+  EXPECT_EQ(disc->attachments().size(), 2U);
+  for (int row = 0; row < RollingDisc::rows; ++row) EXPECT_EQ(disc->row_name(row), RollingDisc::row_name(row));
+  EXPECT_EQ(spring->angles_per_element(), JointSpring::angles);
+  EXPECT_EQ(spring->coupling().rows, 0);
+  EXPECT_TRUE(spring->divisible() && spring->coupling().across);
 }
 
 }  // namespace
