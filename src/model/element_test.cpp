@@ -6,7 +6,7 @@
 #include "liedyn/model/forces/spring_damper.h"
 #include "liedyn/model/joints/coordinate_joints.h"
 #include "liedyn/model/joints/distance.h"
-#include "liedyn/model/joints/rolling_disc->h"
+#include "liedyn/model/joints/rolling_disc.h"
 #include "liedyn/model/joints/spherical.h"
 
 namespace liedyn {
@@ -79,7 +79,8 @@ TEST(BatchFacts, AreThoseOfTheElement) {
   EXPECT_EQ(disc->numbers_per_element(), RollingDisc::numbers);
   EXPECT_EQ(disc->acting_frames(), 2);
   EXPECT_EQ(disc->attachments().size(), 2U);
-  for (int row = 0; row < RollingDisc::rows; ++row) EXPECT_EQ(disc->row_name(row), RollingDisc::row_name(row));
+  for (int row = 0; row < RollingDisc::rows; ++row)
+    EXPECT_EQ(disc->row_name(row), RollingDisc::row_name(row));
   EXPECT_EQ(spring->angles_per_element(), JointSpring::angles);
   EXPECT_EQ(spring->coupling().rows, 0);
   EXPECT_TRUE(spring->divisible() && spring->coupling().across);
