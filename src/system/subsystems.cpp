@@ -37,47 +37,60 @@ class Unions {
   std::vector<int> parent_;
 };
 
-// Twice the largest distance of bodies and joints from the mean of a subsystem, as drawn.
+struct PointOfPart {
+  int part;
+  Vec3 p;
+};
+
+// The bodies, and the frames of the elements that count.
+template <class Counts>
+std::vector<PointOfPart> points_of_parts(const Model& model, const Work& work,
+                                         const std::vector<int>& of_body, const Counts& counts) {
+  std::vector<PointOfPart> points;
+  for (std::size_t i = 0; i < of_body.size(); ++i)
+    if (of_body[i] >= 0) points.push_back({of_body[i], work.motions[i].p});
+  for (const auto& batch : model.batches) {
+    const int frames = batch->coupling().frames;
+    if (!counts(*batch)) continue;
+    for (int e = 0; e < batch->size(); ++e) {
+      int part = -1;
+      for (int f = 0; f < frames; ++f)
+        if (const int body = node_of_frame(model, *batch, e, f); body >= 0) part = of_body[at(body)];
+      for (int f = 0; f < frames && part >= 0; ++f)
+        points.push_back(
+            {part, FrameView(model.frames[at(batch->frames[at(e * frames + f)])], work.numbers->data.data(),
+                             model.bodies().data(), work.motions.data())
+                       .motion()
+                       .p});
+    }
+  }
+  return points;
+}
+
+// Twice the largest distance of the points of a part from their mean.
+std::vector<double> extents(const std::vector<PointOfPart>& points, std::size_t parts) {
+  std::vector<Vec3> mean(parts, Vec3::Zero());
+  std::vector<double> count(parts, 0);
+  for (const PointOfPart& point : points) count[at(point.part)] += 1;
+  for (const PointOfPart& point : points) mean[at(point.part)] += point.p / count[at(point.part)];
+  // The round-off of places is no size.
+  constexpr double kRoundOff = 1e-12;
+  std::vector<double> out(parts, 0);
+  for (const PointOfPart& point : points) {
+    const double length = 2 * (point.p - mean[at(point.part)]).norm();
+    if (length > kRoundOff * point.p.norm()) out[at(point.part)] = std::max(out[at(point.part)], length);
+  }
+  return out;
+}
+
+// The extents of bodies and joints as drawn; of parts that have none there, of forces; otherwise by the inertia of a body.
 void set_lengths(const System& system, Work& work, Subsystems& out) {
   const Model& model = system.model();
   State drawn = system.empty_state();
   drawn.q = initial_values(model, system.params().values().data()).q;
   system.residual(drawn, work, {false, false, false});  // poses and numbers
-  struct Point {
-    int part;
-    Vec3 p;
-  };
-  const auto measure = [&](auto&& counts_element) {
-    std::vector<Point> points;
-    for (std::size_t i = 0; i < out.of_body.size(); ++i)
-      if (out.of_body[i] >= 0) points.push_back({out.of_body[i], work.motions[i].p});
-    for (const auto& batch : model.batches) {
-      const int frames = batch->coupling().frames;
-      if (!counts_element(*batch)) continue;
-      for (int e = 0; e < batch->size(); ++e) {
-        int part = -1;
-        for (int f = 0; f < frames; ++f)
-          if (const int body = node_of_frame(model, *batch, e, f); body >= 0) part = out.of_body[at(body)];
-        for (int f = 0; f < frames && part >= 0; ++f)
-          points.push_back(
-              {part, FrameView(model.frames[at(batch->frames[at(e * frames + f)])], work.numbers->data.data(),
-                               model.bodies().data(), work.motions.data())
-                         .motion()
-                         .p});
-      }
-    }
-    std::vector<Vec3> mean(out.length.size(), Vec3::Zero());
-    std::vector<double> counts(out.length.size(), 0), lengths(out.length.size(), 0);
-    for (const Point& point : points) counts[at(point.part)] += 1;
-    for (const Point& point : points) mean[at(point.part)] += point.p / counts[at(point.part)];
-    // The round-off of places is no size.
-    constexpr double kRoundOff = 1e-12;
-    for (const Point& point : points) {
-      const double length = 2 * (point.p - mean[at(point.part)]).norm();
-      if (length > kRoundOff * point.p.norm())
-        lengths[at(point.part)] = std::max(lengths[at(point.part)], length);
-    }
-    return lengths;
+  const auto measure = [&](const auto& counts) {
+    return extents(points_of_parts(model, work, out.of_body, counts), out.length.size());
   };
   out.length = measure([](const Batch& batch) {
     return batch.coupling().rows > 0 || dynamic_cast<const TreeJoints*>(&batch) != nullptr;
