@@ -98,6 +98,63 @@ class RunArchive {
   std::optional<Archive> in_;
 };
 
+void check_output_times(const SimulateOptions& options, const RunOutput& output) {
+  if (!(output.times >= 0) || std::isinf(output.times) ||
+      (output.times > 0 && (options.end - options.start) / output.times > 1e12))
+    throw InputError("output_times",
+                     fmt::format("expected a positive time, not too short for a run of {} s, got {}",
+                                 options.end - options.start, output.times));
+}
+
+void describe_start(Simulation& simulation, const SimulateOptions& options, Summary& s) {
+  const System& system = simulation.system();
+  const State& start = simulation.state();
+  s.integrator = simulation.integrator().describe();
+  s.formulation = system.model().formulation();
+  s.formulation_chosen = simulation.formulation_chosen();
+  s.start = s.end = start.t;
+  s.step = options.step;
+  s.unknowns = system.unknowns();
+  s.degrees_of_freedom = degrees_of_freedom(system.model(), start);
+  s.solver = simulation.work().solver->name();
+  for (const int row : start.redundant) s.redundant.push_back(system.model().row_name(row));
+  s.warnings = simulation.warnings();
+}
+
+void describe_end(const DriveReport& report, bool stopped, Summary& s) {
+  s.step = report.step;
+  s.least_step = report.least_step;
+  s.largest_step = report.largest_step;
+  s.rejected = report.rejected;
+  s.steps = report.steps;
+  s.newton_iterations = report.newton_iterations;
+  s.jacobian_updates = report.jacobian_updates;
+  s.wall_seconds = report.seconds;
+  s.allocations_in_loop = report.allocations;
+  s.completed = report.completed || stopped;
+  s.interrupted = report.interrupted && !stopped;
+  s.failure = report.failure;
+}
+
+// What only the whole run shows.
+void add_warnings_of_run(const Simulation& simulation, const SimulateOptions& options, const TurnWatch& turns,
+                         Summary& s) {
+  const State& state = simulation.state();
+  const DriveReport& report = simulation.report();
+  const std::string last = fmt::format("{:.9g}", state.t), end = fmt::format("{:.9g}", options.end);
+  if (!simulation.stopped_by().empty() && last != end)
+    s.warnings.push_back(fmt::format("the event '{}' has ended the run at t = {}, before {}",
+                                     simulation.stopped_by(), last, end));
+  if (!s.adaptive && options.step > (1 + 1e-9) * (options.end - options.start))
+    s.warnings.push_back(
+        fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
+                    options.step, options.end - options.start));
+  std::string warning = turns.warning(report.largest_step);
+  if (warning.empty() && !s.adaptive && report.completed)
+    warning = turns.unresolved(simulation.system(), state, report.largest_step);
+  if (!warning.empty()) s.warnings.push_back(std::move(warning));
+}
+
 }  // namespace
 
 InitialPolicy initial_policy(const std::string& name) {
@@ -122,11 +179,7 @@ Result simulate(const System& system, const SimulateOptions& options) {
 }
 
 Result simulate(const System& given, const SimulateOptions& options, const RunOutput& output) {
-  if (!(output.times >= 0) || std::isinf(output.times) ||
-      (output.times > 0 && (options.end - options.start) / output.times > 1e12))
-    throw InputError("output_times",
-                     fmt::format("expected a positive time, not too short for a run of {} s, got {}",
-                                 options.end - options.start, output.times));
+  check_output_times(options, output);
   Simulation simulation(given, options, Simulation::End::Fixed);
   Result result;
   Summary& s = result.summary;
@@ -155,18 +208,8 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
                                    simulation.time(), options.end));
   }
   const System& system = simulation.system();
-  const Model& model = system.model();
   const State& start = simulation.state();
-  s.integrator = simulation.integrator().describe();
-  s.formulation = model.formulation();
-  s.formulation_chosen = simulation.formulation_chosen();
-  s.start = s.end = start.t;
-  s.step = options.step;
-  s.unknowns = system.unknowns();
-  s.degrees_of_freedom = degrees_of_freedom(model, start);
-  s.solver = simulation.work().solver->name();
-  for (const int row : start.redundant) s.redundant.push_back(model.row_name(row));
-  s.warnings = simulation.warnings();
+  describe_start(simulation, options, s);
 
   const long steps = step_count(options.start, options.end, options.step);
   const std::size_t rows = spacing > 0  ? static_cast<std::size_t>((options.end - start.t) / spacing) + 3
@@ -175,7 +218,7 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   recorder.emplace(system, simulation.work(), result, rows, options, output);
   // The maxima of the summary do not depend on what is recorded, but to look after every step would cost a fifth of a cheap one.
   constexpr long kWatchedSteps = 32;
-  TurnWatch turns(model, start.t);
+  TurnWatch turns(system.model(), start.t);
   double before = start.t, next_output = start.t;
   const auto archive = [&](Archive& a) { a(s.start, before, next_output, turns, *recorder); };
   if (run.reads()) {
@@ -234,30 +277,8 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   s.warnings = simulation.warnings();
   if (output.companion != nullptr)
     for (std::string& warning : output.companion->warnings()) s.warnings.push_back(std::move(warning));
-  const std::string last = fmt::format("{:.9g}", state.t), end = fmt::format("{:.9g}", options.end);
-  if (!simulation.stopped_by().empty() && last != end)
-    s.warnings.push_back(fmt::format("the event '{}' has ended the run at t = {}, before {}",
-                                     simulation.stopped_by(), last, end));
-  if (!s.adaptive && options.step > (1 + 1e-9) * (options.end - options.start))
-    s.warnings.push_back(
-        fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
-                    options.step, options.end - options.start));
-  std::string warning = turns.warning(report.largest_step);
-  if (warning.empty() && !s.adaptive && report.completed)
-    warning = turns.unresolved(system, state, report.largest_step);
-  if (!warning.empty()) s.warnings.push_back(std::move(warning));
-  s.step = report.step;
-  s.least_step = report.least_step;
-  s.largest_step = report.largest_step;
-  s.rejected = report.rejected;
-  s.steps = report.steps;
-  s.newton_iterations = report.newton_iterations;
-  s.jacobian_updates = report.jacobian_updates;
-  s.wall_seconds = report.seconds;
-  s.allocations_in_loop = report.allocations;
-  s.completed = report.completed || stopped();
-  s.interrupted = report.interrupted && !stopped();
-  s.failure = report.failure;
+  add_warnings_of_run(simulation, options, turns, s);
+  describe_end(report, stopped(), s);
   result.state = state;
   if (output.happened != nullptr) *output.happened = simulation.events();
   if (options.checkpoint) *options.checkpoint = simulation.save();
