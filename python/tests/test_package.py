@@ -190,3 +190,23 @@ def test_the_code_of_the_how_to_runs(tmp_path, monkeypatch):
             exec(compile(block, page.name, "exec"), names)
     assert (tmp_path / "top.png").exists()
     assert not names["found"].failures and len(names["found"]) == 12
+
+
+def test_auto_chooses_for_the_motion_of_the_start_that_is_given(tmp_path):
+    """A body at rest and one that spins get different formulations; a start from a configuration counts, not that of the model."""
+
+    def top(spin):
+        return {
+            "liedyn": 1,
+            "bodies": {"top": {"type": "rigid", "mass": 1, "inertia": [0.1, 0.2, 0.3], "position": [0, 0, 0], "angular_velocity": spin}},
+            "joints": {"ball": {"type": "spherical", "between": ["ground", "top"], "at": [0, 0, 0]}},
+            "sensors": {"w": {"type": "angular_velocity", "of": "top"}},
+            "simulation": {"end": 0.05, "step": 1e-3, "formulation": "auto"},
+        }
+
+    spin = [0.1, 80, 0.1]
+    at_rest, spinning = ld.run(top([0, 0, 0])), ld.run(top(spin))
+    started = ld.run(top([0, 0, 0]), from_={"bodies": {"top": {"angular_velocity": spin}}})
+    assert at_rest.summary["formulation"] != spinning.summary["formulation"]
+    assert started.summary["formulation"] == spinning.summary["formulation"]
+    np.testing.assert_allclose(started["w"], spinning["w"], rtol=0, atol=1e-12 * 80)
