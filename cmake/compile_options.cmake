@@ -38,10 +38,10 @@ function(liedyn_compile_options target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # False alarms inside std::string, as for `"text" + string` (GCC bug 105651).
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)
-    # And inside the intrinsics of x86-64 where Eigen loads matrices of 3x3 and 3x4.
-    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-      target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-uninitialized -Wno-maybe-uninitialized)
-    endif()
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    # And inside the intrinsics of x86-64 where Eigen loads matrices of 3x3 and 3x4 (GCC 12 to 14).
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-uninitialized -Wno-maybe-uninitialized)
   endif()
 endfunction()
 

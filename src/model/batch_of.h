@@ -7,8 +7,8 @@
 //   template <class S> static void derive(const Inputs<S>& in, S* p);            its numbers from what the user typed
 //   attachments, and row_name of a joint, take the shape as first argument if the kind has shapes (ListedKind).
 //
-//   static constexpr Optional optional = {.check = true, .energy = true};        which of these it has besides; a member that is not
-//                                                                                 named here does not compile, nor does a name without it
+//   static constexpr Optional optional = {.check = true, .energy = true};        which of these it has besides, {}: none. A member that is
+//                                                                                 not named here does not compile, nor does a name without it
 //     static void check(const Inputs<double>&, std::string& message, std::string& hint);
 //     template <class S> static EnergyOf<S> energy(const World<S>&, const Motions&, const S* p);
 //     template <class S> static AxisMotionOf<S> axis_motion(const Motions&, const S* p);     coordinates about and along its axis
@@ -92,14 +92,6 @@ using MotionsOf = std::array<Motion<S>, static_cast<std::size_t>(E::frames)>;
 template <class E>
 using WrenchesOf = std::array<Vec6, static_cast<std::size_t>(E::frames)>;
 
-template <class E>
-constexpr Optional optional_of() {
-  if constexpr (requires { E::optional; })
-    return E::optional;
-  else
-    return {};
-}
-
 template <class T>
 concept IsFlag = std::same_as<T, const bool>;
 template <class E, class S>
@@ -124,33 +116,41 @@ template <class E>
 concept Checks = requires(const Inputs<double>& in, std::string& text) {
   E::check(in, text, text);
 };
-template <class E>
-concept HasEnergy = requires(const World<double>& w, const MotionsOf<E, double>& m, const double* p) {
-  { E::energy(w, m, p) } -> std::same_as<Energy>;
+template <class E, class S>
+concept HasEnergy = requires(const World<S>& w, const MotionsOf<E, S>& m, const S* p) {
+  { E::energy(w, m, p) } -> std::same_as<EnergyOf<S>>;
 };
-template <class E>
-concept HasAxisMotion = requires(const MotionsOf<E, double>& m, const double* p) {
-  { E::axis_motion(m, p) } -> std::same_as<AxisMotion>;
+template <class E, class S>
+concept HasAxisMotion = requires(const MotionsOf<E, S>& m, const S* p) {
+  { E::axis_motion(m, p) } -> std::same_as<AxisMotionOf<S>>;
 };
 template <class E>
 concept HasShortWay = requires {
   &E::template direct<true, double>;
 };
+// Each optional member is there if it is declared, and only then.
 template <class E>
-constexpr bool is_as_declared() {
-  constexpr Optional declared = optional_of<E>();
-  return Checks<E> == declared.check && HasEnergy<E> == declared.energy &&
-         HasAxisMotion<E> == declared.axis_motion && HasShortWay<E> == declared.direct;
-}
+concept Declares = std::same_as<decltype(E::optional), const Optional>;
 template <class E>
-concept IsAsDeclared = is_as_declared<E>();
+concept DeclaresCheck = Checks<E>
+== E::optional.check;
+template <class E>
+concept DeclaresEnergy = HasEnergy<E, double>
+== E::optional.energy&& HasEnergy<E, Varied> == E::optional.energy;
+template <class E>
+concept DeclaresAxisMotion = HasAxisMotion<E, double>
+== E::optional.axis_motion&& HasAxisMotion<E, Varied> == E::optional.axis_motion;
+template <class E>
+concept DeclaresShortWay = HasShortWay<E>
+== E::optional.direct;
 
 // Members that come in pairs: the name of one of them, and both.
 template <class E>
 concept NamesAngles = requires {
   E::angles;
 }
-|| requires { &E::wound_angles; };
+|| requires { &E::wound_angles; }
+|| requires { &E::template wound_angles<double>; };
 template <class E>
 concept NamesVelocityRows = requires {
   E::velocity_rows;
@@ -180,36 +180,58 @@ concept TakesMultipliers = requires(const World<double>& w, const MotionsOf<E, d
   requires(E::multipliers > 0);
   E::wrench(w, m, p, p, W);
 };
-template <class E>
-concept GivesWrenches = requires(const World<double>& w, const MotionsOf<E, double>& m, const double* p,
-                                 WrenchesOf<E>& W) {
+template <class E, class S>
+concept GivesWrenches = requires(const World<S>& w, const MotionsOf<E, S>& m, const S* p,
+                                 std::array<Vec6T<S>, static_cast<std::size_t>(E::frames)>& W) {
   E::wrench(w, m, p, W);
+};
+template <class E>
+concept GivesPartials = requires(const World<double>& w, const MotionsOf<E, double>& m, const double* p,
+                                 ForcePartials<E::frames>& d) {
+  E::partials(w, m, p, d);
 };
 template <class E>
 concept HasTurns = requires(const Mat3& R, const double* p) {
   requires(E::places >= 0);
   E::turns(R, R, p, p, std::declval<TurnDerivatives<E::rows - E::places>&>());
 };
-template <class E>
-concept HasDerivatives = requires(const MotionsOf<E, double>& m, const double* p,
-                                  JointDerivatives<E::frames, E::rows>& d) {
+template <class E, class S>
+concept HasDerivatives = requires(const MotionsOf<E, S>& m, const S* p,
+                                  JointDerivatives<E::frames, E::rows, S>& d) {
   E::derivatives(m, p, p, d);
+};
+template <class E>
+concept HasPhi = requires(const std::array<Pose<double>, static_cast<std::size_t>(E::frames)>& f,
+                          const double* p) {
+  E::phi(f, p);
 };
 
 template <class E>
-concept Common = Derives<E, double> && Derives<E, Varied> && Attaches<E> && IsAsDeclared<E> &&
-    (WindsUp<E> || !NamesAngles<E>);
+concept Common = Declares<E> && Derives<E, double> && Derives<E, Varied> && Attaches<E> && DeclaresCheck<E> &&
+    DeclaresEnergy<E> && DeclaresAxisMotion<E> && DeclaresShortWay<E> &&(WindsUp<E> || !NamesAngles<E>);
 template <class E>
-concept Joint = Common<E> && NamesRows<E> && HasDerivatives<E> && IsFlag<decltype(E::across)> &&
+concept Joint = Common<E> && IsFlag<decltype(E::across)> && NamesRows<E> && HasDerivatives<E, double> &&
+    HasDerivatives<E, Varied> &&
     (HoldsVelocities<E> ||
-     !NamesVelocityRows<E>)&&(HasTurns<E> ||
-                              !NamesTurns<E>)&&(!optional_of<E>().energy && !optional_of<E>().direct);
+     !NamesVelocityRows<E>)&&(HasPhi<E> || HoldsVelocities<E>)&&(HasTurns<E> ||
+                                                                 !NamesTurns<E>)&&(!E::optional.energy);
 template <class E>
 concept Force = Common<E> && IsFlag<decltype(E::stiffness)> && IsFlag<decltype(E::damping)> &&
-    IsFlag<decltype(E::inertia)> &&
-    (TakesMultipliers<E> || !NamesMultipliers<E>)&&(GivesWrenches<E> ||
-                                                    NamesMultipliers<E>)&&(!optional_of<E>().axis_motion &&
-                                                                           !optional_of<E>().rheonomic);
+                IsFlag<decltype(E::inertia)> &&(TakesMultipliers<E> || !NamesMultipliers<E>)&&(
+                    (GivesWrenches<E, double> && GivesWrenches<E, Varied>) ||
+                    NamesMultipliers<E>)&&(GivesPartials<E> || NamesMultipliers<E> ||
+                                           !(E::stiffness || E::damping || E::inertia)) &&
+                (!E::optional.axis_motion && !E::optional.rheonomic);
+
+// The compiler names the requirement that is not met.
+template <class E>
+constexpr bool meets_requirements() {
+  if constexpr (E::rows > 0)
+    static_assert(Joint<E>, "a member of the joint is missing, misspelt or not declared in `optional`");
+  else
+    static_assert(Force<E>, "a member of the force is missing, misspelt or not declared in `optional`");
+  return true;
+}
 
 }  // namespace element
 
@@ -218,8 +240,7 @@ void add_row_name(BatchFacts& facts, std::string name);
 
 template <class E>
 class BatchOf : public ForBothScalars<BatchOf<E>> {
-  static_assert(E::rows > 0 ? element::Joint<E> : element::Force<E>,
-                "a member of the element is missing or misspelt, or an optional one is not declared");
+  static_assert(element::meets_requirements<E>());
 
  public:
   using Base = ForBothScalars<BatchOf<E>>;
@@ -333,7 +354,7 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
   }
 
  private:
-  static constexpr Optional kOptional = element::optional_of<E>();
+  static constexpr Optional kOptional = E::optional;
   static constexpr int kAngles = [] {
     if constexpr (requires { E::angles; })
       return E::angles;

@@ -34,6 +34,20 @@ struct EnergyNotDeclared : SpringDamper {
 struct DeclaredWithoutAxis : SpringDamper {
   static constexpr Optional optional = {.check = true, .energy = true, .axis_motion = true};
 };
+struct NothingDeclared : SpringDamper {
+  static constexpr int optional = 0;
+};
+struct WithoutPartials : SpringDamper {
+  static void partials();
+};
+struct WithoutDerivativesByParameters : SpringDamper {
+  static void wrench(const World<double>&, const std::array<Motion<double>, 2>&, const double*,
+                     std::array<Vec6, 2>&);
+};
+struct AnglesWithoutName : SpringDamper {
+  template <class S>
+  static void wound_angles(const std::array<Motion<S>, 2>&, const S*, S*);
+};
 struct FlagThatIsNoFlag : SpringDamper {
   static constexpr int damping = 1;
 };
@@ -45,6 +59,9 @@ struct MultipliersNotTaken : SpringDamper {
 };
 struct WithoutDerivatives : Spherical {
   static void derivatives();
+};
+struct WithoutPhi : Spherical {
+  static void phi();
 };
 struct WithoutRowNames : Spherical {
   static int row_name(int);
@@ -65,11 +82,13 @@ static_assert(element::Joint<Spherical> && element::Joint<Distance> && element::
 static_assert(!element::Force<WithoutNumbers> && !element::Force<WithoutAttachments> &&
               !element::Force<WithoutWrench> && !element::Force<MisspeltCheck> &&
               !element::Force<MisspeltEnergy> && !element::Force<EnergyNotDeclared> &&
-              !element::Force<DeclaredWithoutAxis> && !element::Force<FlagThatIsNoFlag> &&
+              !element::Force<DeclaredWithoutAxis> && !element::Force<NothingDeclared> &&
+              !element::Force<WithoutPartials> && !element::Force<WithoutDerivativesByParameters> &&
+              !element::Force<AnglesWithoutName> && !element::Force<FlagThatIsNoFlag> &&
               !element::Force<MisspeltWoundAngles> && !element::Force<MultipliersNotTaken>);
 static_assert(!element::Joint<WithoutDerivatives> && !element::Joint<WithoutRowNames> &&
-              !element::Joint<MisspeltTurns> && !element::Joint<JointWithEnergy> &&
-              !element::Joint<MisspeltRate>);
+              !element::Joint<WithoutPhi> && !element::Joint<MisspeltTurns> &&
+              !element::Joint<JointWithEnergy> && !element::Joint<MisspeltRate>);
 
 // What a batch says of its elements comes from them.
 TEST(BatchFacts, AreThoseOfTheElement) {

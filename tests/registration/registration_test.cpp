@@ -79,6 +79,7 @@ TEST(Registration, AWrongIntegratorIsRefused) {
 struct SameHeight {
   enum Fields { kBetween, kPoints };
   static constexpr int frames = 2, rows = 1, numbers = 0;
+  static constexpr Optional optional = {};
   static constexpr bool across = false;
   static std::vector<Attachment> attachments() { return frames_at_two_points(kBetween, kPoints); }
   template <class S>

@@ -9,6 +9,7 @@ namespace liedyn {
 template <int Part>
 struct Applied {
   static constexpr int frames = 1, rows = 0, numbers = 4;  // components (3), 1 if in body axes
+  static constexpr Optional optional = {};
   static constexpr bool stiffness = true, damping = false, inertia = false;
 
   static std::vector<Attachment> attachments();

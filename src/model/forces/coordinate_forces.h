@@ -121,6 +121,7 @@ struct JointActuator {
   static constexpr int frames = 2, rows = 0, angles = 1;
   static constexpr int numbers = kCoordinateNumbers + 6 + angles;  // P, D, f, f', u, limit (0: none)
   static constexpr bool stiffness = true, damping = true, inertia = false;
+  static constexpr Optional optional = {};
 
   static std::vector<Attachment> attachments();
   template <class S>
@@ -154,6 +155,7 @@ struct JointFriction {
   static constexpr int frames = 2, rows = 0, multipliers = Forces + Torques;
   static constexpr int numbers = kCoordinateNumbers + 5;  // rho mu_d, rho mu_s, v_s, Stribeck speed, 1/length
   static constexpr bool stiffness = true, damping = true, inertia = false;
+  static constexpr Optional optional = {};
 
   static std::vector<Attachment> attachments();
   template <class S>

@@ -13,6 +13,7 @@ struct JointEffort {
   static constexpr int frames = 2, rows = 0;
   static constexpr int numbers = kCoordinateNumbers + 1;  // u
   static constexpr bool stiffness = true, damping = false, inertia = false;
+  static constexpr Optional optional = {};
 
   static std::vector<Attachment> attachments();
   template <class S>

@@ -107,7 +107,7 @@ class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
 
  private:
   using Base::expressions_, Base::facts_, Base::seeds, Base::view;
-  static constexpr Optional kOptional = element::optional_of<E>();
+  static constexpr Optional kOptional = E::optional;
   static constexpr int kAngles = [] {
     if constexpr (requires { E::angles; })
       return E::angles;

@@ -37,6 +37,7 @@ struct PrescribedVelocity {
   static constexpr int frames = 2, rows = 1, numbers = kCoordinateNumbers + 2;  // f, f'
   static constexpr int velocity_rows = 1;
   static constexpr bool across = true;
+  static constexpr Optional optional = {};
 
   static std::vector<Attachment> attachments();
   template <class S>
@@ -57,6 +58,7 @@ struct Gear {
   static constexpr int frames = 4, rows = 1, angles = 2;
   static constexpr int numbers = 2 * kCoordinateNumbers + 1 + angles;  // r
   static constexpr bool across = true;
+  static constexpr Optional optional = {};
 
   static std::vector<Attachment> attachments();
   template <class S>
