@@ -216,7 +216,7 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
                            : every == 0 ? 2
                                         : static_cast<std::size_t>(steps / every + 2);
   recorder.emplace(system, simulation.work(), result, rows, options, output);
-  // The maxima of the summary do not depend on what is recorded, but to look after every step would cost a fifth of a cheap one.
+  // The maxima of the summary include states between those that are recorded; to look at every step would cost a fifth of a cheap one.
   constexpr long kWatchedSteps = 32;
   TurnWatch turns(system.model(), start.t);
   double before = start.t, next_output = start.t;

@@ -2,6 +2,7 @@
 //
 //   struct Drag {                                                              F = -c |v| v at the centre of mass
 //     static constexpr int frames = 1, numbers = 1;
+//     static constexpr Optional optional = {};
 //     static std::vector<Attachment> attachments();
 //     template <class S> static void derive(const Inputs<S>& in, S* p);
 //     template <class S> static void wrench(const World<S>&, const std::array<Motion<S>, 1>& f, const S* p,
