@@ -210,3 +210,21 @@ def test_a_matrix_stays_symmetric():
         sim.set(one, 5e3)
     sim.set({one: 5e3, other: 5e3})
     assert sim.get(other) == 5e3
+
+
+def test_what_is_a_load_for_static_is_an_input_of_linearize():
+    """The feed-forward of an actuator: its unit depends on the joint, and once only one of the two took it for a load."""
+    model = ld.Model(
+        {
+            "liedyn": 1,
+            "bodies": {"arm": {"type": "rigid", "mass": 2, "inertia": [0.1, 0.2, 0.3], "position": [0, 0, 0]}},
+            "joints": {"hinge": {"type": "revolute", "between": ["ground", "arm"], "at": [0, 0, 0], "axis": [0, 0, 1]}},
+            "forces": {"motor": {"type": "joint_actuator", "joint": "hinge", "proportional": 5, "feed_forward": 0}},
+            "sensors": {"angle": {"type": "joint_angle", "of": "hinge"}},
+        }
+    )
+    space = model.linearize()
+    assert "forces.motor.feed_forward" in space.inputs
+    column = list(space.inputs).index("forces.motor.feed_forward")
+    # J phi'' = u about the hinge
+    np.testing.assert_allclose(sorted(space.B[:, column]), [0, 1 / 0.3], rtol=1e-7, atol=1e-9)
