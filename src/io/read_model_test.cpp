@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -37,19 +38,22 @@ constexpr const char* kExample =
                   "formulation": "se3", "initial": "project", "output_every": 10 } })json";
 
 TEST(ReadModel, ManyParametersThatDependOnEachOtherTakeLinearTime) {
-  std::vector<double> seconds;
-  for (const int count : {5'000, 50'000}) {
+  // The best of three, as other processes may hold a run up.
+  std::map<int, double> seconds = {{5'000, 1e300}, {50'000, 1e300}};
+  for (int attempt = 0; attempt < 6; ++attempt) {
+    const int count = attempt % 2 == 0 ? 5'000 : 50'000;
     std::string text = R"({ "liedyn": 1, "parameters": { "p0": 1)";
     for (int i = 1; i < count; ++i) text += fmt::format(R"(, "p{}": "p{} + 1")", i, i - 1);
     text += " } }";
     const auto begin = std::chrono::steady_clock::now();
     const auto description = std::make_shared<const Description>(read_model_text(text, "many.json"));
     const Params params(description);
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    seconds[count] =
+        std::min(seconds[count], std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     EXPECT_EQ(params.values()[static_cast<std::size_t>(count - 1)], count);
   }
-  fmt::print("  5 000 parameters: {:.3f} s, 50 000: {:.3f} s\n", seconds[0], seconds[1]);
-  EXPECT_LT(seconds[1], 40 * std::max(seconds[0], 1e-3)) << "quadratic: 100";
+  fmt::print("  5 000 parameters: {:.3f} s, 50 000: {:.3f} s\n", seconds[5'000], seconds[50'000]);
+  EXPECT_LT(seconds[50'000], 40 * std::max(seconds[5'000], 1e-3)) << "quadratic: 100";
 }
 
 TEST(ReadModel, MatricesAreSymmetricUpToRoundOff) {
