@@ -9,10 +9,9 @@
 #include <numeric>
 
 #include "liedyn/analyses/events.h"
-#include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/simulation.h"
 #include "liedyn/base/independent_jobs.h"
 #include "liedyn/base/suggest.h"
-#include "liedyn/integrators/driver.h"
 #include "liedyn/lie/so3.h"
 
 namespace liedyn {
@@ -180,10 +179,6 @@ class ConvergenceStudy {
   ConvergenceStudy(const std::vector<System>& systems, const ConvergeOptions& options)
       : systems_(systems), options_(options), layout_(systems.front().model(), common_multipliers(systems)) {
     check(systems, options);
-    for (const System& system : systems_) {
-      Work work(system);
-      initial_.push_back(consistent_state(system, options_.start, initial_policy(options_.initial), work));
-    }
     out_.model = systems_.front().model().description().name;
     out_.start = options_.start;
     out_.end = options_.end;
@@ -282,11 +277,14 @@ class ConvergenceStudy {
   }
 
   void simulate(Run& run) {
-    const System& system = systems_[run.system];
-    const std::unique_ptr<Integrator> integrator = make_integrator(system, run.integrator);
-    Work work(system, "auto", integrator->form());
-    std::vector<double> variables(static_cast<std::size_t>(system.model().sensor_variables));
-    State state = initial_[run.system];
+    SimulateOptions options;
+    options.start = options_.start;
+    options.end = options_.end;
+    options.step = (options_.end - options_.start) / static_cast<double>(run.steps);
+    options.integrator = run.integrator;
+    options.initial = options_.initial;
+    Simulation simulation(systems_[run.system], options, Simulation::End::Fixed);
+    std::vector<double> variables(static_cast<std::size_t>(systems_[run.system].model().sensor_variables));
     run.samples.assign(static_cast<std::size_t>((grid_ + 1) * layout_.size()), kUnknown);
     run.taken.assign(static_cast<std::size_t>(grid_ + 1), false);
     const double spacing = (options_.end - options_.start) / static_cast<double>(grid_);
@@ -296,7 +294,8 @@ class ConvergenceStudy {
       const long i = std::lround(place);
       if (std::abs(place - static_cast<double>(i)) > 1e-10) return;
       const double begin = thread_cpu_seconds();
-      layout_.take(system, now, work, variables, run.samples.data() + i * layout_.size());
+      layout_.take(simulation.system(), now, simulation.work(), variables,
+                   run.samples.data() + i * layout_.size());
       run.taken[static_cast<std::size_t>(i)] = true;
       observing += thread_cpu_seconds() - begin;
     };
@@ -306,12 +305,13 @@ class ConvergenceStudy {
       sample_if_due(now);
       return !stop_.load(std::memory_order_relaxed);
     };
-    sample_if_due(state);
+    sample_if_due(simulation.state());
     observing = 0;
     const double begin = thread_cpu_seconds();
-    const double step = (options_.end - options_.start) / static_cast<double>(run.steps);
-    run.report = drive(*integrator, system, {options_.end, step}, state, work, observe);
+    simulation.run_to(options.end, observe);
     run.cpu_seconds = thread_cpu_seconds() - begin - observing;
+    run.report = simulation.report();
+    const State& state = simulation.state();
     if (run.report.completed &&
         !std::all_of(state.q.begin(), state.q.end(), [](double x) { return std::isfinite(x); })) {
       run.report.completed = false;
@@ -545,7 +545,6 @@ class ConvergenceStudy {
   const std::vector<System>& systems_;
   const ConvergeOptions& options_;
   Samples layout_;
-  std::vector<State> initial_;  // per system
   std::vector<Quantity> quantities_;
   std::vector<Run> runs_;  // rows of the first case, of the second, ...
   std::size_t rows_per_case_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liedyn/analyses/events.h"
+#include "liedyn/analyses/simulation.h"
 
 namespace liedyn {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "liedyn/analyses/outputs.h"
-#include "liedyn/analyses/simulation.h"
+#include "liedyn/analyses/run_start.h"
 #include "liedyn/base/error.h"
-#include "liedyn/system/varied_initial.h"
+#include "liedyn/integrators/driver.h"
 
 namespace liedyn {
 
@@ -81,14 +81,11 @@ class FixedSteps {
 
   // Consistent values at the start.
   StateOf<S> initial() {
-    work_ = std::make_unique<WorkOf<S>>(system_, options_.solver);
-    StateOf<S> state =
-        consistent_state(system_, options_.start,
-                         {.policy = initial_policy(options_.initial), .given = options_.from.get()}, *work_);
-    if (!state.redundant.empty()) refuse_shared_reactions(system_.model(), state.redundant.front());
-    if (integrator_->form() == IndexForm::Stabilized)
-      work_ = std::make_unique<WorkOf<S>>(system_, options_.solver, integrator_->form());
-    return state;
+    RunStart<S> start = start_run<S>(system_, options_, integrator_->form());
+    if (!start.state.redundant.empty())
+      refuse_shared_reactions(system_.model(), start.state.redundant.front());
+    work_ = std::move(start.work);
+    return std::move(start.state);
   }
   // What the method adds to them.
   void begin(StateOf<S>& state) {

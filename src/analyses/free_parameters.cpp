@@ -6,10 +6,10 @@
 #include <optional>
 #include <random>
 
+#include "liedyn/analyses/run_start.h"
 #include "liedyn/base/largest.h"
 #include "liedyn/system/redundancy.h"
 #include "liedyn/system/tree_state.h"
-#include "liedyn/system/varied_initial.h"
 
 namespace liedyn {
 
@@ -17,8 +17,7 @@ namespace liedyn {
 std::vector<std::string> remarks_on_bound_parameters(const System& given, const SimulateOptions& options,
                                                      const std::vector<int>& parameters) {
   constexpr double kNoticeable = 1e-6;
-  const InitialPolicy policy = initial_policy(options.initial);
-  if (policy == InitialPolicy::Project) return {};
+  if (initial_policy(options.initial) == InitialPolicy::Project) return {};
   std::optional<System> absolute;
   if (given.model().tree) absolute.emplace(in_absolute_coordinates(given));
   const System& system = absolute ? *absolute : given;
@@ -29,8 +28,7 @@ std::vector<std::string> remarks_on_bound_parameters(const System& given, const 
   const VariedSystem varied(system, parameters);
   tape.end_beginning();
   VariedWork work(varied, options.solver);
-  const VariedState state =
-      consistent_state(varied, options.start, {.policy = policy, .given = options.from.get()}, work);
+  const VariedState state = initial_state(varied, options, work);
   varied.residual(state, work, {true, true, false});
   double length = 1e-3;
   for (const Motion<Varied>& m : work.motions)

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "liedyn/analyses/run_start.h"
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/analyses/statics.h"
 #include "liedyn/base/suggest.h"

@@ -14,6 +14,7 @@
 #include "liedyn/analyses/events.h"
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/lost_digits.h"
+#include "liedyn/analyses/run_start.h"
 #include "liedyn/base/hash.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
@@ -125,11 +126,6 @@ std::string moved_points(const Model& model, const Params& start, const Params& 
 
 }  // namespace
 
-State initial_state(const System& system, const SimulateOptions& options, Work& work) {
-  return consistent_state(system, options.start,
-                          {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
-}
-
 struct Simulation::Parts {
   // Without a state: for a checkpoint.
   Parts(System given, SimulateOptions with, End end_of, bool is_chosen)
@@ -150,11 +146,9 @@ struct Simulation::Parts {
       work->use_threads(std::make_shared<ThreadPool>(threads));
   }
   void find_start() {
-    // Initial values need the plain linear system.
-    work = std::make_unique<Work>(system, options.solver);
-    state = initial_state(system, options, *work);
-    if (integrator->form() == IndexForm::Stabilized)
-      work = std::make_unique<Work>(system, options.solver, integrator->form());
+    RunStart<double> start = start_run<double>(system, options, integrator->form());
+    work = std::move(start.work);
+    state = std::move(start.state);
     use_threads();
     warnings = model_warnings(system, state);
     if (std::string warning = lost_digits(system, state, *work); !warning.empty())

@@ -20,9 +20,6 @@ namespace liedyn {
 
 class Companion;
 
-// Consistent initial values, as the options say.
-State initial_state(const System& system, const SimulateOptions& options, Work& work);
-
 // An event that has happened.
 struct Occurrence {
   double t;

@@ -5,12 +5,20 @@
 
 namespace liedyn {
 
-using TimeJet = Dual<Dual<double, 1>, 1>;
+template <class S>
+using TimeJetOf = Dual<Dual<S, 1>, 1>;
+using TimeJet = TimeJetOf<double>;
 
-inline TimeJet time_variable(double t) {
-  TimeJet out(t);
-  out.v.d[0] = 1;
-  out.d[0].v = 1;
+template <class S>
+TimeJetOf<S> constant_in_time(const S& x) {
+  return TimeJetOf<S>(Dual<S, 1>(x));
+}
+// t itself, of rate 1.
+template <class S = double>
+TimeJetOf<S> time_variable(double t) {
+  TimeJetOf<S> out = constant_in_time(S(t));
+  out.v.d[0] = S(1);
+  out.d[0].v = S(1);
   return out;
 }
 inline double value_of(const TimeJet& x) { return x.v.v; }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "liedyn/system/evaluation.h"
+
 namespace liedyn {
 namespace {
 
@@ -41,15 +43,11 @@ ContactWatch::ContactWatch(const System& system, const State& start, Work& work,
 }
 
 void ContactWatch::move(const State& state, Work& work) {
-  if (work.tree) {
-    work.tree->move(work.numbers->data.data(), state.q.data(), state.v.data(), state.vdot.data(),
-                    motions_.data());
-    return;
-  }
-  const std::vector<Node>& nodes = system_->model().nodes;
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    motions_[i] = node_motion(nodes[i].type, state.q.data() + nodes[i].q, state.v.data() + nodes[i].v,
-                              state.vdot.data() + nodes[i].v);
+  const Model& model = system_->model();
+  if (work.links)
+    move_links(model, *work.numbers, state, *work.links, motions_);
+  else
+    for (std::size_t i = 0; i < model.nodes.size(); ++i) motions_[i] = motion_of(model.nodes[i], state);
 }
 
 Approach ContactWatch::approach(const Contact& contact, const State& state,

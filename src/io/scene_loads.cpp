@@ -101,7 +101,7 @@ void SceneLoads::add(const State& state, std::vector<float>& out) {
   Work& work = *work_;
   system_.residual(state, work, {});
   Evaluation e = evaluation_at(model, *work.numbers, state, {false, false, false}, work);
-  if (work.tree) work.tree->transmitted(work.wrench.data());
+  if (work.links) transmitted_wrenches(*model.tree, *work.links, work.wrench.data());
   std::copy(state.angles.begin(), state.angles.end(), memory_.begin());
   e.angles = memory_.data();
   const Energy none;

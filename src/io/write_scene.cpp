@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "liedyn/analyses/linearization.h"
-#include "liedyn/analyses/simulation.h"
+#include "liedyn/analyses/run_start.h"
 #include "liedyn/base/version.h"
 #include "liedyn/io/scene_content.h"
 #include "liedyn/io/scene_json.h"

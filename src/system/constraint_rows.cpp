@@ -6,7 +6,6 @@ namespace liedyn {
 
 void evaluate_constraint_rows(const Model& model, const State& at, Work& work) {
   Evaluation e = evaluation_at(model, *work.numbers, at, {true, true, false}, work);
-  if (!work.tree) e.r = work.r.data();
   for (const auto& batch : model.batches)
     if (batch->coupling().rows > 0) batch->residual(e);
 }

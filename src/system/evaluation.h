@@ -4,38 +4,21 @@
 #include <algorithm>
 #include <vector>
 
-#include "liedyn/base/dual.h"
 #include "liedyn/base/expression_evaluation.h"
 #include "liedyn/system/system.h"
 
 namespace liedyn {
 
-// A number with its first two time derivatives.
+// Parameters that are functions of time, with their derivatives, and the constants of the elements that depend on them, at the time t.
 template <class S>
-using TimeJetOf = Dual<Dual<S, 1>, 1>;
-
-template <class S>
-TimeJetOf<S> constant_in_time(const S& x) {
-  return TimeJetOf<S>(Dual<S, 1>(x));
-}
-// t itself, of rate 1.
-template <class S>
-TimeJetOf<S> time_itself(double t) {
-  TimeJetOf<S> out = constant_in_time(S(t));
-  out.v.d[0] = S(1);
-  out.d[0].v = S(1);
-  return out;
-}
-
-// Parameters that are functions of time, with their derivatives, and the constants of the elements that depend on them. `variables` of the expressions: all
-// parameters that have a name, and t.
-template <class S>
-void derive_timed(const Model& model, const Params& params, const std::vector<TimedElement>& elements,
-                  const std::vector<TimeJetOf<S>>& variables, EvaluationWork<S>& work,
-                  NumbersOf<S>& numbers) {
+void follow_time(const Model& model, const Params& params, const std::vector<TimedElement>& elements,
+                 double t, EvaluationWork<S>& work, NumbersOf<S>& numbers) {
+  if (elements.empty() || t == work.numbers_time) return;
+  work.numbers_time = t;
+  work.time_variables.back() = time_variable<S>(t);
   for (const Params::Bound& bound : params.timed()) {
     const auto number = static_cast<std::size_t>(bound.number);
-    const TimeJetOf<S> value = bound.expression.template evaluate<TimeJetOf<S>>(variables);
+    const TimeJetOf<S> value = bound.expression.template evaluate<TimeJetOf<S>>(work.time_variables);
     work.params[number] = value.v.v;
     work.param_rates[number] = value.v.d[0];
     work.param_second_rates[number] = value.d[0].d[0];
@@ -44,7 +27,20 @@ void derive_timed(const Model& model, const Params& params, const std::vector<Ti
   for (const TimedElement& e : elements) derive_element(model, timed, e.batch, e.element, numbers);
 }
 
-// What elements see of a state whose motions stand in `work`. Wrenches start at zero; where the elements may write into the equations themselves (e.r) is left to the caller.
+// In absolute coordinates: pose, twist and acceleration of the body of a node.
+template <class S>
+Motion<S> motion_of(const Node& node, const StateOf<S>& state) {
+  return node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v, state.vdot.data() + node.v);
+}
+// In minimal coordinates: those of all links and bodies.
+template <class S>
+void move_links(const Model& model, const NumbersOf<S>& numbers, const StateOf<S>& state,
+                TreeMotionOf<S>& links, std::vector<Motion<S>>& bodies) {
+  move_links(*model.tree, model.nodes, numbers.data.data(), state.q.data(), state.v.data(), state.vdot.data(),
+             links, bodies.data());
+}
+
+// What elements see of a state whose motions stand in `work`. Wrenches start at zero. In absolute coordinates elements may write into the equations of nodes as well.
 template <class S>
 EvaluationOf<S> evaluation_at(const Model& model, const NumbersOf<S>& numbers, const StateOf<S>& state,
                               const RowRequest& rows, EvaluationWork<S>& work) {
@@ -63,6 +59,7 @@ EvaluationOf<S> evaluation_at(const Model& model, const NumbersOf<S>& numbers, c
   e.angles = state.angles.data();
   e.velocity_scale = rows.velocity_scale;
   e.wrench = work.wrench.data();
+  if (!work.links) e.r = work.r.data();
   // Who has no use for rows above positions in its steps may give their room back (StageEquations::prepare_structure).
   const auto room = [&](std::vector<S>& values) {
     values.resize(static_cast<std::size_t>(model.rows));
@@ -102,6 +99,15 @@ void transmitted_wrenches(const Tree& tree, const TreeMotionOf<S>& at, Vec6T<S>*
     if (tree.links[i].body >= 0) wrench[tree.links[i].body] = at.wrench[i];
 }
 
+// The equations of motion from the wrenches of the bodies, with what elements have added to `r`, or in place of it.
+template <class S, class Matters>
+void finish_residual(const Model& model, EvaluationWork<S>& work, std::vector<S>& r, const Matters& matters) {
+  if (work.links)
+    project_wrenches(*model.tree, model.nodes, work.wrench.data(), *work.links, r.data());
+  else
+    add_wrenches(model.nodes, work, r.data(), matters);
+}
+
 // All sensors, and as scratch the variables of their expressions: t, the `parameters`, the sensors before.
 template <class S>
 void evaluate_sensors(const Model& model, const EvaluationOf<S>& e, double t, const S* parameters, int count,
@@ -118,6 +124,18 @@ void evaluate_sensors(const Model& model, const EvaluationOf<S>& e, double t, co
     sensor.listed->evaluate(SensorContextOf<S>{sensor, e, joint, sum, variables}, out + sensor.first);
     std::copy_n(out + sensor.first, sensor.components, variables.begin() + 1 + count + sensor.first);
   }
+}
+
+// The same at a state that was prepared as `e`. Joints of a tree show what bodies behind them need: there `evaluate_residual` gives it first.
+template <class S, class Residual>
+void sense_state(const Model& model, const EvaluationOf<S>& e, double t, const S* parameters, int count,
+                 EvaluationWork<S>& work, std::vector<S>& variables, S* out,
+                 const Residual& evaluate_residual) {
+  if (work.links) {
+    evaluate_residual();
+    transmitted_wrenches(*model.tree, *work.links, work.wrench.data());
+  }
+  evaluate_sensors(model, e, t, parameters, count, variables, out);
 }
 
 }  // namespace liedyn

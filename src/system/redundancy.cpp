@@ -12,6 +12,7 @@
 #include "liedyn/base/decompositions.h"
 #include "liedyn/base/index.h"
 #include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/evaluation.h"
 #include "liedyn/system/subsystems.h"
 
 namespace liedyn {
@@ -66,7 +67,7 @@ void tree_reactions(const System& system, const State& state, double length, Wor
                     Eigen::VectorXd& out) {
   const Model& model = system.model();
   system.residual(state, work, {});
-  work.tree->transmitted(work.wrench.data());
+  transmitted_wrenches(*model.tree, *work.links, work.wrench.data());
   Eigen::Index count = 0;
   for (const int link : model.tree->of_joint) count += link >= 0 ? 6 : 0;
   out.resize(count);

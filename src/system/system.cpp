@@ -123,8 +123,8 @@ void System::for_each_part(std::size_t batch, const Evaluation& e, const Work& w
 }
 
 template <class S>
-EvaluationWork<S>::EvaluationWork(const Model& model, std::vector<S> timed)
-    : params(std::move(timed)),
+EvaluationWork<S>::EvaluationWork(const Model& model, const std::vector<S>& parameters, int named, bool timed)
+    : params(timed ? parameters : std::vector<S>()),
       param_rates(params.size(), S(0)),
       param_second_rates(params.size(), S(0)),
       numbers_time(std::numeric_limits<double>::quiet_NaN()),
@@ -133,7 +133,11 @@ EvaluationWork<S>::EvaluationWork(const Model& model, std::vector<S> timed)
       r(at(model.nv)),
       phi(at(model.rows)),
       rate(at(model.rows)),
-      acceleration(at(model.rows)) {}
+      acceleration(at(model.rows)) {
+  for (int i = 0; i < named; ++i) time_variables.push_back(constant_in_time(parameters[at(i)]));
+  time_variables.emplace_back();
+  if (model.tree) links = std::make_unique<TreeMotionOf<S>>(*model.tree, model.nv);
+}
 
 template <class S>
 void EvaluationWork<S>::clear_residuals(const std::vector<int>& rows) {
@@ -147,22 +151,19 @@ template struct EvaluationWork<double>;
 template struct EvaluationWork<Varied>;
 
 Work::Work(const System& system, std::string_view solver_choice, IndexForm index_form)
-    : EvaluationWork<double>(
-          system.model(), system.params_.timed().empty() ? std::vector<double>() : system.params_.values()),
+    : EvaluationWork<double>(system.model(), system.params_.values(), system.params_.parameter_count(),
+                             !system.params_.timed().empty()),
       form(index_form),
       numbers(&system.numbers_),
-      time_variables(system.params_.values().begin(),
-                     system.params_.values().begin() + system.params_.parameter_count()),
       revision(system.revision_),
       tangent(at(system.model().tangents)) {
   right.resize(at(unknown_count(system.model(), index_form)));
   held.resize(right.size());
-  time_variables.emplace_back(0);
   if (!system.timed_.empty()) {
     own_numbers = std::make_unique<Numbers>(system.numbers_);
     numbers = own_numbers.get();
   }
-  if (system.model().tree) tree = std::make_unique<TreeAssembly>(system.model());
+  if (links) tree = std::make_unique<TreeAssembly>(system.model(), *links);
   use_solver(system, solver_choice);
 }
 
@@ -231,31 +232,17 @@ State System::empty_state() const {
   return s;
 }
 
-void System::set_time(double t, Work& work) const {
-  if (work.revision != revision_) follow_params(work);
-  if (timed_.empty() || t == work.numbers_time) return;
-  work.numbers_time = t;
-  work.time_variables.back() = time_itself<double>(t);
-  derive_timed(*model_, params_, timed_, work.time_variables, work, *work.own_numbers);
-}
-
 Evaluation System::prepare(const State& state, Work& work, const RowRequest& rows) const {
-  set_time(state.t, work);
   const Model& m = *model_;
-  if (work.tree)
-    work.tree->move(work.numbers->data.data(), state.q.data(), state.v.data(), state.vdot.data(),
-                    work.motions.data());
+  if (work.revision != revision_) follow_params(work);
+  if (work.own_numbers) follow_time(m, params_, timed_, state.t, work, *work.own_numbers);
+  if (work.links)
+    move_links(m, *work.numbers, state, *work.links, work.motions);
   else
     parallel_for(work.threads.get(), m.nodes.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const Node& node = m.nodes[i];
-        work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
-                                      state.vdot.data() + node.v);
-      }
+      for (std::size_t i = begin; i < end; ++i) work.motions[i] = motion_of(m.nodes[i], state);
     });
-  Evaluation e = evaluation_at(m, *work.numbers, state, rows, work);
-  if (!work.tree) e.r = work.r.data();
-  return e;
+  return evaluation_at(m, *work.numbers, state, rows, work);
 }
 
 void System::note_force_scale(Work& work) {
@@ -278,8 +265,7 @@ void System::evaluate_residuals(const Evaluation& e, Work& work) const {
 }
 
 void System::finish_residual(Work& work) const {
-  if (work.tree) return work.tree->gather(work.wrench.data(), work.r.data());
-  add_wrenches(model_->nodes, work, work.r.data(), [](const Vec6& W) { return !is_zero(W); });
+  liedyn::finish_residual(*model_, work, work.r, [](const Vec6& W) { return !is_zero(W); });
 }
 
 void System::residual(const State& state, Work& work, const RowRequest& rows) const {
@@ -437,12 +423,11 @@ void System::continue_sensors(std::vector<double>& memory, State& state, Work& w
 
 void System::sense(const State& state, Work& work, std::vector<double>& variables, double* out) const {
   const Evaluation e = prepare(state, work, {});
-  if (work.tree) {
-    evaluate_residuals(e, work);
-    finish_residual(work);
-    work.tree->transmitted(work.wrench.data());
-  }
-  evaluate_sensors(*model_, e, state.t, params_.values().data(), params_.parameter_count(), variables, out);
+  sense_state(*model_, e, state.t, params_.values().data(), params_.parameter_count(), work, variables, out,
+              [&] {
+                evaluate_residuals(e, work);
+                finish_residual(work);
+              });
 }
 
 std::vector<System::EntryPlace> System::not_finite(const State& state, Work& work) const {

@@ -25,8 +25,8 @@ using SolutionLog = std::vector<double>;  // theta, lambda, eta of each
 // What evaluations of the equations write, for double and for numbers with derivatives.
 template <class S>
 struct EvaluationWork {
-  // `timed`: all parameters where some are functions of time, otherwise none.
-  EvaluationWork(const Model& model, std::vector<S> timed);
+  // `parameters`: all of them, of which the first `named` have names; `timed`: whether some are functions of time.
+  EvaluationWork(const Model& model, const std::vector<S>& parameters, int named, bool timed);
 
   // Residuals of rows that are not imposed do not count.
   void clear_residuals(const std::vector<int>& rows);
@@ -36,6 +36,8 @@ struct EvaluationWork {
   std::vector<S> params;                           // with those that depend on t; empty if there are none
   std::vector<S> param_rates, param_second_rates;  // their time derivatives
   double numbers_time;                             // for which these hold
+  std::vector<TimeJetOf<S>> time_variables;        // of expressions: parameters that have names, t
+  std::unique_ptr<TreeMotionOf<S>> links;          // in minimal coordinates
   std::vector<Motion<S>> motions;                  // per body
   std::vector<Vec6T<S>> wrench;                    // per body
   std::vector<S> r;                                // nv
@@ -70,10 +72,9 @@ struct Work : EvaluationWork<double> {
   const Numbers*
       numbers;  // of the elements, at the time last evaluated: those of the system if none depends on t
   std::unique_ptr<Numbers> own_numbers;
-  std::vector<TimeJet> time_variables;  // of expressions: parameters, t
-  int revision;                         // of the parameters that these numbers follow
-  std::vector<double> tangent;          // the nodes' maps E
-  std::vector<double> rate_tangent;     // and E', where these are different
+  int revision;                      // of the parameters that these numbers follow
+  std::vector<double> tangent;       // the nodes' maps E
+  std::vector<double> rate_tangent;  // and E', where these are different
   double force_scale =
       0;  // largest component of the wrenches of the bodies (inertia and weight) at the last evaluation
 
@@ -164,7 +165,6 @@ class System {
  private:
   friend struct Work;
   void follow_params(Work& work) const;
-  void set_time(double t, Work& work) const;
   Evaluation prepare(const State& at, Work& work, const RowRequest& rows) const;
   void follow_sensors(const Evaluation& e, std::vector<double>& angles) const;
   static void note_force_scale(Work& work);

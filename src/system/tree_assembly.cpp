@@ -62,7 +62,7 @@ void keep_rows(const Batch& batch, const Evaluation& e, const std::vector<BlockR
 
 }  // namespace
 
-TreeAssembly::TreeAssembly(const Model& model) : model_(&model), at_(*model.tree, model.nv) {
+TreeAssembly::TreeAssembly(const Model& model, const TreeMotion& links) : model_(&model), at_(links) {
   const Tree& tree = *model.tree;
   first_column_.push_back(0);
   for (const std::vector<int>& path : tree.path) {
@@ -130,12 +130,6 @@ TreeAssembly::TreeAssembly(const Model& model) : model_(&model), at_(*model.tree
 const Node& TreeAssembly::node_of(int link) const {
   return model_->nodes[at(model_->tree->links[at(link)].node)];
 }
-
-void TreeAssembly::gather(const Vec6* wrench, double* r) {
-  project_wrenches(*model_->tree, model_->nodes, wrench, at_, r);
-}
-
-void TreeAssembly::transmitted(Vec6* wrench) const { transmitted_wrenches(*model_->tree, at_, wrench); }
 
 void TreeAssembly::begin(const Seeding& s) {
   std::fill(partials_.K.begin(), partials_.K.end(), 0.0);

@@ -19,16 +19,8 @@ namespace liedyn {
 
 class TreeAssembly {
  public:
-  explicit TreeAssembly(const Model& model);
-
-  // Poses, twists and accelerations of links and bodies; then their wrenches f and the residuals r.
-  void move(const double* numbers, const double* q, const double* v, const double* vdot,
-            Motion<double>* motions) {
-    move_links(*model_->tree, model_->nodes, numbers, q, v, vdot, at_, motions);
-  }
-  void gather(const Vec6* wrench, double* r);
-  // f of the bodies: what the joints before them have to balance.
-  void transmitted(Vec6* wrench) const;
+  // `links`: the motions of the links, and the forces f behind them once these are gathered (evaluation.h: move_links, project_wrenches).
+  TreeAssembly(const Model& model, const TreeMotion& links);
 
   // Residuals and partial derivatives of the elements, as far as the seeding needs them; `after_bodies` is called once the wrenches
   // of the bodies (the first `body_batches` batches) are there. Without `rows`, joints are left out.
@@ -43,7 +35,7 @@ class TreeAssembly {
   }
 
   // Adds the equations of the nodes to the matrix: blocks in the order of for_each_tree_block (system/layout.h). After evaluate() with the
-  // same seeding, and gather().
+  // same seeding, and once the forces are gathered.
   void add_forces(const Seeding& seeding, const double* tangent, const double* rate_tangent, double* values,
                   const BlockRef* refs);
   // Adds the constraint rows of a level, and B^T beside them: for each frame of each joint and each node it depends on, the blocks
@@ -100,7 +92,7 @@ class TreeAssembly {
                         Column* own);
 
   const Model* model_;
-  TreeMotion at_;
+  const TreeMotion& at_;
   std::vector<int> first_column_;  // per link, and the end
   std::vector<Column> columns_;    // per link: of the velocities along its path
   std::vector<Composite> composite_;

@@ -114,12 +114,11 @@ void VariedSystem::find_moving() {
 }
 
 VariedWork::VariedWork(const VariedSystem& system, std::string_view solver_choice, IndexForm form)
-    : EvaluationWork<Varied>(system.model(), system.timed_.empty() ? std::vector<Varied>() : system.params_),
+    : EvaluationWork<Varied>(system.model(), system.params_, system.plain().params().parameter_count(),
+                             !system.timed_.empty()),
       plain(system.plain(), solver_choice, form),
       numbers(system.numbers_),
       values(system.plain().empty_state()) {
-  if (system.model().tree)
-    tree = std::make_unique<TreeMotionOf<Varied>>(*system.model().tree, system.model().nv);
   if (Tape::current().sweep() == Tape::Sweep::Backwards)
     transposed = std::make_shared<TransposedSolver>(block_pattern(system.model(), form));
 }
@@ -179,29 +178,16 @@ VariedState VariedSystem::empty_state() const {
   return out;
 }
 
-void VariedSystem::set_time(double t, VariedWork& work) const {
-  if (timed_.empty() || t == work.numbers_time) return;
-  work.numbers_time = t;
-  const Params& params = system_->params();
-  std::vector<TimeJetOf<Varied>> variables;
-  for (int i = 0; i < params.parameter_count(); ++i) variables.push_back(constant_in_time(params_[at(i)]));
-  variables.push_back(time_itself<Varied>(t));
-  derive_timed(model(), params, timed_, variables, work, work.numbers);
-}
-
 VariedEvaluation VariedSystem::prepare(const VariedState& state, VariedWork& work, const RowRequest& rows,
                                        const std::vector<bool>* with_twists) const {
-  set_time(state.t, work);
   const Model& m = model();
-  if (work.tree)
-    move_links(*m.tree, m.nodes, work.numbers.data.data(), state.q.data(), state.v.data(), state.vdot.data(),
-               *work.tree, work.motions.data());
+  follow_time(m, system_->params(), timed_, state.t, work, work.numbers);
+  if (work.links)
+    move_links(m, work.numbers, state, *work.links, work.motions);
   else
     for (std::size_t i = 0; i < m.nodes.size(); ++i) {
-      const Node& node = m.nodes[i];
       if (with_twists == nullptr || (*with_twists)[i]) {
-        work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
-                                      state.vdot.data() + node.v);
+        work.motions[i] = motion_of(m.nodes[i], state);
       } else {
         const Motion<double>& at_values = work.plain.motions[i];
         Motion<Varied>& motion = work.motions[i];
@@ -214,23 +200,18 @@ VariedEvaluation VariedSystem::prepare(const VariedState& state, VariedWork& wor
   return evaluation_at(m, work.numbers, state, rows, work);
 }
 
-void VariedSystem::finish_residual(VariedWork& work, std::vector<Varied>& r) const {
-  const Model& m = model();
-  if (work.tree) {
-    r.assign(at(m.nv), Varied(0));
-    project_wrenches(*m.tree, m.nodes, work.wrench.data(), *work.tree, r.data());
-    return;
-  }
-  add_wrenches(m.nodes, work, r.data(), [](const Vec6T<Varied>&) { return true; });
-}
+namespace {
+
+bool always(const Vec6T<Varied>& /*wrench*/) { return true; }
+
+}  // namespace
 
 void VariedSystem::residual_of_moving(const VariedState& state, VariedWork& work,
                                       const RowRequest& rows) const {
-  if (work.tree || rows.rate || rows.acceleration) return residual(state, work, rows);
+  if (work.links || rows.rate || rows.acceleration) return residual(state, work, rows);
   VariedEvaluation e = prepare(state, work, rows, &with_twists_);
-  work.r.assign(at(model().nv), Varied(0));
+  std::fill(work.r.begin(), work.r.end(), Varied(0));
   std::fill(work.phi.begin(), work.phi.end(), Varied(0));
-  e.r = work.r.data();
   for (const MovingElements& moving : moving_) {
     const Batch& batch = *model().batches[at(moving.batch)];
     e.begin = moving.begin;
@@ -243,12 +224,14 @@ void VariedSystem::residual_of_moving(const VariedState& state, VariedWork& work
   });
 }
 
-void VariedSystem::residual(const VariedState& state, VariedWork& work, const RowRequest& rows) const {
-  VariedEvaluation e = prepare(state, work, rows);
-  work.r.assign(at(model().nv), Varied(0));
-  if (!work.tree) e.r = work.r.data();
+void VariedSystem::evaluate_residuals(const VariedEvaluation& e, VariedWork& work) const {
+  std::fill(work.r.begin(), work.r.end(), Varied(0));
   for (const auto& batch : model().batches) batch->residual(e);
-  finish_residual(work, work.r);
+}
+
+void VariedSystem::residual(const VariedState& state, VariedWork& work, const RowRequest& rows) const {
+  evaluate_residuals(prepare(state, work, rows), work);
+  finish_residual(model(), work, work.r, always);
 }
 
 void VariedSystem::constraint_forces(const VariedState& state, const std::vector<Varied>& y, VariedWork& work,
@@ -256,21 +239,20 @@ void VariedSystem::constraint_forces(const VariedState& state, const std::vector
   VariedEvaluation e = prepare(state, work, {false, false, false});
   e.lambda = y.data();
   out.assign(at(model().nv), Varied(0));
+  e.r = nullptr;  // by the wrenches of the bodies alone
   for (const auto& batch : model().batches)
     if (batch->coupling().rows > 0) batch->residual(e);
-  finish_residual(work, out);
+  finish_residual(model(), work, out, always);
 }
 
 void VariedSystem::sense(const VariedState& state, VariedWork& work, std::vector<Varied>& variables,
                          Varied* out) const {
   const VariedEvaluation e = prepare(state, work, {});
-  const Model& m = model();
-  if (work.tree) {
-    for (const auto& batch : m.batches) batch->residual(e);
-    finish_residual(work, work.r);
-    transmitted_wrenches(*m.tree, *work.tree, work.wrench.data());
-  }
-  evaluate_sensors(m, e, state.t, params_.data(), system_->params().parameter_count(), variables, out);
+  sense_state(model(), e, state.t, params_.data(), system_->params().parameter_count(), work, variables, out,
+              [&] {
+                evaluate_residuals(e, work);
+                finish_residual(model(), work, work.r, always);
+              });
 }
 
 }  // namespace liedyn

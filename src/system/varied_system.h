@@ -27,7 +27,6 @@ struct VariedWork : EvaluationWork<Varied> {
 
   Work plain;  // matrices and their factors, and what the values need
   NumbersOf<Varied> numbers;
-  std::unique_ptr<TreeMotionOf<Varied>> tree;
   State values;                         // scratch
   std::shared_ptr<ThreadPool> threads;  // none: a tape belongs to one thread
   // The matrix that plain.solver holds, for VariedSystem::solve(): factorised, or, backwards, kept to be transposed. False: it is singular.
@@ -75,13 +74,12 @@ class VariedSystem {
 
  private:
   friend struct VariedWork;
-  void set_time(double t, VariedWork& work) const;
   // `with_twists` (may be null): nodes whose twists matter; the poses of others are those of work.plain.
   VariedEvaluation prepare(const VariedState& at, VariedWork& work, const RowRequest& rows,
                            const std::vector<bool>* with_twists = nullptr) const;
+  void evaluate_residuals(const VariedEvaluation& e, VariedWork& work) const;
   bool varies(const Batch& batch, int e) const;
   void find_moving();
-  void finish_residual(VariedWork& work, std::vector<Varied>& r) const;
 
   VariedSystem(const System& system, const std::vector<int>& parameters, const std::vector<Varied>& seeds);
 
