@@ -40,10 +40,7 @@ std::string presence(const Field& field) {
 }
 
 std::string unit_of_kind(Section section, const Kind& kind) {
-  if (section != Section::Sensors) return {};
-  for (const ListedSensor& listed : sensor_kinds())
-    if (listed.kind.type == kind.type) return listed.unit;
-  return {};
+  return section == Section::Sensors ? listed_sensor(kind).unit : std::string();
 }
 
 std::string describe(const Field& field) {

@@ -447,7 +447,7 @@ std::optional<FastestMotion> fastest_motion(const System& system, const State& s
   constexpr Eigen::Index kMostDirections = 120;
   const Model& model = system.model();
   if (model.nv == 0 || model.nv > kLargestDense) return {};
-  Work work(system, "klu");
+  Work work(system, kFullPivoting);
   const SteadyAxes axes = steady_axes(system, state, work);
   const Linearization l = in_natural_units(as_if_steady(axes) ? linearize(system, state, axes.rate, work)
                                                               : linearize_unsteady(system, state, work));

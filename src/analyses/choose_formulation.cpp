@@ -4,15 +4,20 @@
 #include <vector>
 
 #include "liedyn/analyses/simulation.h"
+#include "liedyn/model/nodes/formulations.h"
 
 namespace liedyn {
 
 namespace {
 
+constexpr std::string_view kInBodyAxes = formulation_of(NodeType::R3xSO3),
+                           kInInertialAxes = formulation_of(NodeType::R3xSO3Spatial);
+
 // Whether the first steps of the run itself go well in a formulation.
-bool holds(const System& system, const SimulateOptions& options, const std::string& formulation, long steps) {
-  Simulation trial(System(Model::compile(system.model().shared_description(), formulation), system.params()),
-                   options, Simulation::End::Fixed);
+bool holds(const System& system, const SimulateOptions& options, std::string_view formulation, long steps) {
+  Simulation trial(
+      System(Model::compile(system.model().shared_description(), std::string(formulation)), system.params()),
+      options, Simulation::End::Fixed);
   return trial.run_to(options.end, [&](const State&, long step) { return step < steps; }) ||
          trial.report().interrupted;
 }
@@ -23,9 +28,9 @@ FormulationChoice choose_formulation(const System& system, const SimulateOptions
   // Equal steps and no oscillations of its own, whatever the run itself will use.
   SimulateOptions of_trial = options;
   of_trial.integrator = "generalized-alpha,rho=0.8,index=2";
-  Simulation trial(
-      System(Model::compile(system.model().shared_description(), "r3so3-spatial"), system.params()), of_trial,
-      Simulation::End::Fixed);
+  Simulation trial(System(Model::compile(system.model().shared_description(), std::string(kInInertialAxes)),
+                          system.params()),
+                   of_trial, Simulation::End::Fixed);
   const std::vector<Node>& nodes = trial.system().model().nodes;
 
   // Angular velocities of the last two states, body axes and inertial axes.
@@ -58,9 +63,9 @@ FormulationChoice choose_formulation(const System& system, const SimulateOptions
   out.inertial /= terms;
   // Inertial axes, which every method is stable in, unless body axes are clearly smoother and the run itself goes well in them.
   constexpr long kStepsOfTheRun = 1000;
-  out.formulation = out.body < 0.5 * out.inertial && holds(system, options, "r3so3", kStepsOfTheRun)
-                        ? "r3so3"
-                        : "r3so3-spatial";
+  out.formulation = out.body < 0.5 * out.inertial && holds(system, options, kInBodyAxes, kStepsOfTheRun)
+                        ? kInBodyAxes
+                        : kInInertialAxes;
   return out;
 }
 

@@ -132,7 +132,7 @@ class Samples {
 
 void check(const std::vector<System>& systems, const ConvergeOptions& o) {
   for (const System& system : systems)
-    if (system.model().formulation() == "auto")
+    if (system.model().is_formulation_open())
       throw InputError("formulation", "auto is resolved anew for every run and cannot be compared",
                        fmt::format("name the formulations: {}", fmt::join(formulations(), ", ")));
   std::vector<Diagnostic> findings;

@@ -61,7 +61,7 @@ InputError shared_reaction(const System& system, const Output& output, const std
       "outputs." + output.name,
       fmt::format(
           "'{}' follows from other constraints, so that reactions are shared: they have no derivatives", row),
-      system.model().formulation() == "minimal"
+      system.model().is_minimal()
           ? "take other outputs, or joints that hold fewer directions"
           : "take other outputs, the formulation 'minimal', or joints that hold fewer directions");
 }

@@ -16,6 +16,7 @@
 #include "liedyn/model/edit_description.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/joints/joint_axes.h"
+#include "liedyn/model/nodes/formulations.h"
 #include "liedyn/system/initial.h"
 #include "liedyn/system/node_components.h"
 #include "liedyn/system/tree_state.h"
@@ -72,21 +73,26 @@ Coordinate coordinate_named(const Description& d, const JointStart& start, const
   return out;
 }
 
-// The drive of a type that prescribes the coordinate: null if there is none; and its number.
+// The field of a drive with the function of time that it prescribes.
+std::size_t prescribed_field(const Kind& drive) {
+  const auto found = std::ranges::find(drive.fields, true, &Field::may_depend_on_time);
+  return static_cast<std::size_t>(found - drive.fields.begin());
+}
+
+// The drive that prescribes the coordinate or its rate: null if there is none; and its number.
 struct Drive {
   const Entry* entry = nullptr;
   int number = -1;
 };
-Drive drive_of(const Description& d, const Coordinate& coordinate, std::string_view type,
-               std::string_view field) {
+Drive drive_of(const Description& d, const Coordinate& coordinate, Drives prescribes) {
   const Entry& joint = coordinate.entry(d);
   for (const Entry& drive : d.entries(Section::Joints)) {
-    if (drive.kind->type != type) continue;
+    if (drive.kind->drives != prescribes) continue;
     const int of = drive.kind->field("joint"), which = drive.kind->field("coordinate");
     if (d.words[at(drive.fields[at(of)].word)] != joint.name) continue;
     const int choice = Inputs<double>(d, drive, nullptr, nullptr).choice(which);
     const bool is_angle = choice == 0 ? joint.kind->coordinates.angle : choice == 1;
-    if (is_angle == coordinate.is_angle) return {&drive, drive.fields[at(drive.kind->field(field))].first};
+    if (is_angle == coordinate.is_angle) return {&drive, drive.fields[prescribed_field(*drive.kind)].first};
   }
   return {};
 }
@@ -113,13 +119,12 @@ void check_start(const Params& params, double time, const std::string& file, Sta
                       -most, most, *start.value),
           "turns are counted from the start of a run");
   }
-  if (const Drive drive = drive_of(d, start.coordinate, "prescribed_motion", "motion");
-      drive.entry != nullptr)
+  if (const Drive drive = drive_of(d, start.coordinate, Drives::Value); drive.entry != nullptr)
     throw mistake(
         start, file,
         fmt::format("the drive '{}' prescribes this coordinate: it has no other start", drive.entry->name),
         fmt::format("change joints.{}.motion, or the time of the start", drive.entry->name));
-  const Drive drive = drive_of(d, start.coordinate, "prescribed_velocity", "velocity");
+  const Drive drive = drive_of(d, start.coordinate, Drives::Rate);
   if (drive.entry == nullptr) return;
   if (start.rate)
     throw mistake(start, file,
@@ -168,11 +173,12 @@ std::vector<Start> resolved(const Params& params, const std::vector<JointStart>&
 
 // The model with drives that hold the coordinates of these starts: value + rate (t - time).
 Description with_drives(Description d, const std::vector<Start>& starts, double time) {
+  const Kind& kind = *std::ranges::find(kinds(Section::Joints), Drives::Value, &Kind::drives);
   for (const Start& start : starts) {
     const std::string joint = start.coordinate.entry(d).name;
-    Entry& drive = add_entry(d, Section::Joints, start.joint + ".start", "prescribed_motion", "joint", joint);
+    Entry& drive = add_entry(d, Section::Joints, start.joint + ".start", kind.type, "joint", joint);
     set_word(d, drive, "coordinate", start.coordinate.name());
-    FieldValue& motion = drive.fields[at(drive.kind->field("motion"))];
+    FieldValue& motion = drive.fields[prescribed_field(kind)];
     motion.first = static_cast<std::int32_t>(d.numbers.size());
     motion.count = 1;
     motion.given = true;
@@ -480,7 +486,7 @@ Configuration own_start(const System& absolute, const Description& d, const Conf
         absolute, consistent_state(absolute, time,
                                    {.policy = InitialPolicy::Check, .given = &from, .movable = {}}, work));
   } catch (const InputError&) {
-    const System tree = system_of(d, "minimal");
+    const System tree = system_of(d, std::string(kMinimalCoordinates));
     const System bodies = in_absolute_coordinates(tree);
     Work work(tree);
     State state = bodies.empty_state();

@@ -31,7 +31,7 @@ void require_no_freedom(const System& system, const State& state) {
                       model.rows, model.nv),
           "prescribe them by joints that follow the time, or simulate the model with `run`"}});
   }
-  Work work(system, "klu");
+  Work work(system, kFullPivoting);
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
   const Eigen::MatrixXd free =
       separated(minimal_equations(l).P);  // rows at velocity level do not say where things are

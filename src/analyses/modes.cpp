@@ -137,7 +137,7 @@ double Mode::damping_ratio() const { return rigid ? 0 : -eigenvalue.real() / std
 Modes modes(const System& system, const State& state, const ModesOptions& options) {
   check(options);
   const Model& model = system.model();
-  Work work(system, "klu");
+  Work work(system, kFullPivoting);
   Modes out;
   out.model = model.description().name;
   out.formulation = model.formulation();
@@ -188,7 +188,7 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   if (options.undamped) undamped.emplace(without_dampers(system));
   const System& analysed = undamped ? *undamped : system;
   std::optional<Work> own_work;  // with the numbers of the system that is analysed
-  if (undamped) own_work.emplace(*undamped, "klu");
+  if (undamped) own_work.emplace(*undamped, kFullPivoting);
   Work& used = own_work ? *own_work : work;
   Linearization l =
       follows ? linearize_unsteady(analysed, state, used) : linearize(analysed, state, out.axes.rate, used);

@@ -587,7 +587,7 @@ void check_study(const System& system, const Study& study) {
 Optimum optimize(const System& system, const Study& study,
                  const std::function<bool(const StudyPoint&, bool best)>& progress) {
   check_times(study.simulation);
-  if (system.model().formulation() == "auto")
+  if (system.model().is_formulation_open())
     return optimize(System(Model::compile(system.model().shared_description(),
                                           choose_formulation(system, study.simulation).formulation),
                            system.params()),

@@ -12,6 +12,7 @@
 #include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/lie/so3.h"
+#include "liedyn/model/nodes/formulations.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/system/evaluation.h"
 
@@ -21,8 +22,9 @@ namespace {
 constexpr RowRequest kNoRows{false, false, false};
 
 System in_minimal_coordinates(const System& system) {
-  if (system.model().formulation() == "minimal") return {system.shared_model(), system.params()};
-  return {Model::compile(system.model().shared_description(), "minimal"), system.params()};
+  if (system.model().is_minimal()) return {system.shared_model(), system.params()};
+  return {Model::compile(system.model().shared_description(), std::string(kMinimalCoordinates)),
+          system.params()};
 }
 
 const System& with_tree(const System& system) {

@@ -359,7 +359,7 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
   const SimulateOptions& simulation = options.simulation;
   check_times(simulation);
   const Model& model = system.model();
-  if (model.formulation() == "auto")
+  if (model.is_formulation_open())
     return sensitivity(
         System(Model::compile(model.shared_description(), choose_formulation(system, simulation).formulation),
                system.params()),

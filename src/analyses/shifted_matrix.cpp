@@ -21,7 +21,7 @@ ShiftedMatrix::ShiftedMatrix(const Model& model, const Linearization& l, const s
   block_of_.resize(at(pattern_.unknowns()));
   for (int b = 0; b < pattern_.blocks(); ++b)
     for (int i = pattern_.start[at(b)]; i < pattern_.start[at(b) + 1]; ++i) block_of_[at(i)] = b;
-  solver_ = make_linear_solver(pattern_, "klu");
+  solver_ = make_linear_solver(pattern_, kFullPivoting);
   right_.resize(at(pattern_.unknowns()));
   if (!repeated.empty()) hold(repeated);
 }

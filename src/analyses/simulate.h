@@ -13,7 +13,7 @@
 namespace liedyn {
 
 // Linear solvers: chosen by size and structure (auto), or one of those of system/linear.h.
-inline constexpr std::string_view kSolvers[] = {"auto", "dense", "block", "klu"};
+inline constexpr std::string_view kSolvers[] = {"auto", "dense", "block", kFullPivoting};
 
 struct SimulateOptions {
   double start = 0;

@@ -37,7 +37,7 @@ int thread_count(const SimulateOptions& options, const Model& model) {
 }
 
 System in_chosen_formulation(System system, const SimulateOptions& options) {
-  if (system.model().formulation() != "auto") return system;
+  if (!system.model().is_formulation_open()) return system;
   return {
       Model::compile(system.model().shared_description(), choose_formulation(system, options).formulation),
       system.params()};
@@ -47,16 +47,14 @@ constexpr std::string_view kAnyMagic = "liedyn checkpoint ";
 constexpr int kLayout = 8;
 std::string magic() { return fmt::format("{}{}\n", kAnyMagic, kLayout); }
 
-// Initial values of bodies, beams, flexible bodies, states, and of the states of forces.
 bool is_initial_value(const NumberPlace& place) {
-  if (place.entry == nullptr || place.section == Section::Joints || place.section == Section::Sensors)
-    return false;
-  const std::string& name = place.kind_field()->name;
-  if (place.section == Section::Forces) return name.starts_with("initial_");
-  for (const char* initial :
-       {"position", "orientation", "velocity", "angular_velocity", "angular_velocity_inertial", "initial"})
-    if (name == initial) return true;
-  return false;
+  return place.entry != nullptr && place.kind_field()->is_initial;
+}
+
+// Whether it says where a body stands at the start.
+bool is_initial_place(const Field& field) {
+  return field.is_initial && (field.pose == PoseRole::Point || field.pose == PoseRole::Orientation ||
+                              field.pose == PoseRole::Angle);
 }
 
 // `every`, `delay` and `first` of a sample, whose times are counted from the start.
@@ -111,8 +109,7 @@ std::string moved_points(const Model& model, const Params& start, const Params& 
   for (std::size_t i = static_cast<std::size_t>(now.parameter_count()); i < values.size(); ++i) {
     if (values[i] == start.values()[i]) continue;
     const NumberPlace place = locate_number(now.description(), static_cast<int>(i));
-    if (place.entry == nullptr || place.section != Section::Bodies) continue;
-    if (const std::string& name = place.kind_field()->name; name != "position" && name != "orientation")
+    if (place.entry == nullptr || place.section != Section::Bodies || !is_initial_place(*place.kind_field()))
       continue;
     values[i] = start.values()[i];
     if (path.empty()) path = now.path(static_cast<int>(i));
@@ -264,7 +261,7 @@ void Simulation::Parts::archive(Archive& a) {
 
 Simulation::Simulation(System system, SimulateOptions options, End end) {
   check_times(options);
-  const bool chosen = system.model().formulation() == "auto";
+  const bool chosen = system.model().is_formulation_open();
   parts_ = std::make_unique<Parts>(in_chosen_formulation(std::move(system), options), options, end, chosen);
   parts_->find_start();
   parts_->make_events();

@@ -420,6 +420,57 @@ TEST(SimulationInputs, AreRefusedWithAdviceAndChangeNothing) {
   EXPECT_EQ(simulation.input("bodies.crank.mass"), 2);
 }
 
+std::string refusal_of(Simulation& simulation, const std::string& path, double value) {
+  try {
+    simulation.set_input(path, value);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+// Every number that a kind of body calls one of the start, and no other.
+TEST(SimulationInputs, AreNoInitialValuesOfAnyBody) {
+  for (const Kind& kind : kinds(Section::Bodies)) {
+    ModelBuilder builder({0, 0, 0});
+    Random random(3);
+    builder.body("b", kind.type);
+    set_random_fields(builder, kind, random);
+    const System system = make_system(builder.finish());
+    const Description& d = system.model().description();
+    int initial = 0, others = 0;
+    for (std::size_t i = 0; i < d.numbers.size(); ++i) {
+      const int number = static_cast<int>(i);
+      const NumberPlace place = locate_number(d, number);
+      if (place.entry == nullptr) continue;
+      Simulation simulation = started_run(system, "generalized-alpha");
+      const std::string path = number_path(d, number), said = refusal_of(simulation, path, d.numbers[i]);
+      EXPECT_EQ(said.find("got an initial value") != std::string::npos, place.kind_field()->is_initial)
+          << path << " " << said;
+      ++(place.kind_field()->is_initial ? initial : others);
+    }
+    EXPECT_GE(initial, 6) << kind.type;
+    EXPECT_GE(others, 1) << kind.type;
+  }
+}
+
+// A point on a body is given where the body stands at the start, in the plane by its angle.
+TEST(SimulationInputs, DoNotMovePointsInTheirBodies) {
+  for (const char* field : {"position", "angle"}) {
+    ModelBuilder builder({0, 0, 0});
+    builder.parameter("u", 0.1);
+    builder.body("b", "planar").set("mass", 1).set("inertia", 1).set("position", {0, 0}).set("angle", {0.1});
+    builder.expression(field, 0, "u");
+    builder.force("spring", "spring_damper").set("between", "ground", "b").set("points", {0, 2, 0, 0, 1, 0});
+    builder.set("stiffness", {1}).expression("stiffness", 0, "1 + u").set("free_length", {1});
+    const System system = make_system(builder.finish());
+    Simulation simulation = started_run(system, "generalized-alpha");
+    EXPECT_THAT(refusal_of(simulation, "u", 0.2),
+                testing::HasSubstr(fmt::format("'bodies.b.{}{}' depends on it", field,
+                                               std::string(field) == "position" ? "[0]" : "")));
+  }
+}
+
 // Inputs are part of a checkpoint.
 TEST(SimulationInputs, AreSaved) {
   for (const char* method : {"generalized-alpha", "lms4", "ss3", "rk44"}) {

@@ -235,7 +235,7 @@ MatrixXd load_derivatives(const System& system, const State& state, const std::v
       Params params = system.params();
       params.set(input.number, input.value + step);
       const System other(system.shared_model(), params);
-      Work other_work(other, "klu");
+      Work other_work(other, kFullPivoting);
       other.residual(state, other_work, {true, true, true});
       moved.push_back(constraint_residuals(other_work));
       return Eigen::Map<const VectorXd>(other_work.r.data(), nv);
@@ -328,7 +328,7 @@ void differentiate_sensors(const System& system, const State& state, const State
       Params params = system.params();
       params.set(inputs[i].number, inputs[i].value + step);
       const System other(system.shared_model(), params);
-      Work other_work(other, "klu");
+      Work other_work(other, kFullPivoting);
       return outputs.values(other, columns.moved(model, state, n + k, step), other_work);
     };
     out.D.col(k) =
@@ -354,7 +354,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
         "`liedyn modes` works on large models");
   const std::vector<Input> inputs = inputs_of(system, options.inputs, state.t);
   Outputs outputs(model, outputs_of(model, options.outputs));
-  Work work(system, "klu");
+  Work work(system, kFullPivoting);
   StateSpace out;
   out.model = model.description().name;
   out.formulation = model.formulation();

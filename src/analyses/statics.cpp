@@ -152,7 +152,7 @@ void examine_stability(const System& system, const std::optional<VectorXd>& leav
   const Model& model = system.model();
   const bool has_states = model.first_state() < model.nv;
   if (has_states || model.nv <= kLargestDense) {
-    Work work(system, "klu");
+    Work work(system, kFullPivoting);
     const Stability stability = has_states ? stability_by_eigenvalues(system, result.state, work)
                                            : stability_by_stiffness(system, result.state, work);
     result.unstable_directions = stability.unstable;
@@ -181,7 +181,8 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   const std::string_view solver = work.solver->name();
   if (options.reached) out.start = show_start(with_loads(system, loads, 0), start, solver, options);
   out.state = start;
-  if (!raise_loads(system, loads, model.nv <= kLargestDense ? "klu" : solver, options, out)) return out;
+  if (!raise_loads(system, loads, model.nv <= kLargestDense ? kFullPivoting : solver, options, out))
+    return out;
   out.converged = true;
 
   const std::optional<VectorXd> leaves = leave_where_unstable(system, options, start, out);

@@ -26,10 +26,8 @@ std::vector<std::string> shown_types(Section section, const Entry& entry, const 
   return out;
 }
 
-const ListedSensor& listed_sensor(const std::string& type) {
-  const std::vector<ListedSensor>& all = sensor_kinds();
-  return *std::find_if(all.begin(), all.end(),
-                       [&](const ListedSensor& listed) { return listed.kind.type == type; });
+const ListedSensor& sensor_of_type(const std::string& type) {
+  return listed_sensor(*find_kind(Section::Sensors, type));
 }
 
 }  // namespace
@@ -50,7 +48,7 @@ SceneLoads::SceneLoads(const System& system, int most)
       std::vector<std::string> types =
           shown_types(model.sections[b], model.entry_of(batch, e), *model.batches[b]);
       if (types.empty()) continue;
-      for (const std::string& type : types) numbers += listed_sensor(type).components;
+      for (const std::string& type : types) numbers += sensor_of_type(type).components;
       elements.push_back({batch, e, std::move(types)});
     }
   const std::size_t stride = at((numbers + most - 1) / std::max(most, 1));
@@ -63,7 +61,7 @@ SceneLoads::SceneLoads(const System& system, int most)
 
 void SceneLoads::add_sensor(const std::string& type, int batch, int element) {
   Sensor sensor;
-  sensor.listed = &listed_sensor(type);
+  sensor.listed = &sensor_of_type(type);
   sensor.name = system_.model().entry_of(batch, element).name + "." + type;
   sensor.batch = batch;
   sensor.element = element;

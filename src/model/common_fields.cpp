@@ -20,7 +20,8 @@ Field two_points() {
           .unit = "m",
           .summary = "The two points in the initial configuration, inertial axes.",
           .required = true,
-          .body_axes = BodyAxes::Each};
+          .body_axes = BodyAxes::Each,
+          .pose = PoseRole::Point};
 }
 std::vector<Attachment> frames_at_two_points(int between, int points) {
   return {{between, 0, Place::Point, points, 0}, {between, 1, Place::Point, points, 1}};
@@ -32,7 +33,8 @@ Field common_place(std::string summary) {
           .unit = "m",
           .summary = std::move(summary),
           .required = true,
-          .body_axes = BodyAxes::Each};
+          .body_axes = BodyAxes::Each,
+          .pose = PoseRole::Point};
 }
 std::vector<Attachment> frames_at_common_place(int between, int at) {
   return {{between, 0, Place::Point, at, 0}, {between, 1, Place::Point, at, 0}};
@@ -80,7 +82,8 @@ Field direction(std::string name, std::string summary, BodyAxes carriers) {
           .unit = "",
           .summary = std::move(summary),
           .required = true,
-          .body_axes = carriers};
+          .body_axes = carriers,
+          .pose = PoseRole::Direction};
 }
 void check_direction(const Inputs<double>& in, int field, std::string_view name, std::string& message,
                      std::string& hint) {

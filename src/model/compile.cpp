@@ -210,7 +210,7 @@ std::shared_ptr<const Model> ModelCompiler::compile(Model::Riders riders) {
   Model& m = *model_;
   choose_node_types();
   const auto& bodies = d_.entries(Section::Bodies);
-  const bool minimal = m.formulation_ == "minimal";
+  const bool minimal = m.is_minimal();
   const bool merges = riders == Model::Riders::Merged &&
                       std::any_of(bodies.begin(), bodies.end(), [](const Entry& body) { return body.rides; });
   if (minimal || merges)
@@ -246,7 +246,7 @@ std::shared_ptr<const Model> ModelCompiler::compile(Model::Riders riders) {
 void ModelCompiler::choose_node_types() {
   Model& m = *model_;
   const BodyKind rigid_body = rigid();
-  const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
+  const std::string& common = m.is_formulation_open() ? formulations().front() : m.formulation_;
   for (const Entry& body : d_.entries(Section::Bodies)) {
     const Entry& says = body.is_part() ? d_.entries(body.owner_section)[at(body.owner)] : body;
     const int field = says.kind->field("formulation");

@@ -506,9 +506,8 @@ void DescriptionBuilder::check_given(const Given& given) {
     const std::string mistake = value_mistake(&kind_field, numbers[i]);
     if (!mistake.empty()) finding(number_path(description_, value.first + i), mistake, {}, given.line);
   }
-  // What has no unit but the axes of bodies is a direction.
   const bool plane = kind_field.type == FieldType::PlaneVector;
-  if (kind_field.unit.empty() && kind_field.body_axes != BodyAxes::None) {
+  if (kind_field.pose == PoseRole::Direction && kind_field.body_axes != BodyAxes::None) {
     const int each = plane ? 2 : 3;
     for (int i = 0; i + each <= value.count; i += each)
       if (std::all_of(numbers + i, numbers + i + each, [](double x) { return x == 0; }))

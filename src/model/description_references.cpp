@@ -130,7 +130,8 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
   };
   if (has_failed(word) || has_failed(fmt::format("{}.*", section_name(target)))) return;
   const Entry& entry = description_.entries(section_)[index];
-  const bool or_joint = target == Section::Forces && may_look_at_joint(*entry.kind);
+  const bool or_joint =
+      target == Section::Forces && section_ == Section::Sensors && may_look_at_joint(*entry.kind);
   if (or_joint &&
       (names_[static_cast<std::size_t>(Section::Joints)]->contains(word) || has_failed("joints.*")))
     return;
@@ -273,7 +274,7 @@ void check_given_on(const Entry& entry, Section section, int i, const UnknownPos
     const Field& field = entry.kind->fields[f];
     if (!entry.fields[f].given || entry.fields[f].in_bodies || !carries(field.body_axes, i)) continue;
     // A direction in body axes depends on the orientation alone, a point on the position as well.
-    const bool direction = field.unit.empty();
+    const bool direction = field.pose == PoseRole::Direction;
     const std::string_view missing = !direction && !pose.position.empty() ? pose.position : pose.orientation;
     if (missing.empty()) continue;
     const bool both = field.body_axes == BodyAxes::Each && other != nullptr;

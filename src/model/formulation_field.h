@@ -1,6 +1,7 @@
 // The field by which a body chooses its own coordinates.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,13 @@
 
 namespace liedyn {
 
-// Of the bodies whose formulations are the absolute ones: "Coordinates of this body; ...".
-inline Field formulation_field(const std::string& summary) {
+// Of the bodies whose formulations are the absolute ones: "Coordinates of this body; ...". `node` is what such a body has in a formulation:
+// of those in which it is the same, the first one is a choice.
+inline Field formulation_field(const std::string& summary, NodeType Formulation::*node = &Formulation::body) {
   std::vector<std::string> choices = {"model"};
-  for (const Formulation& formulation : kFormulations) choices.emplace_back(formulation.name);
+  for (const Formulation& formulation : kFormulations)
+    if (&formulation == std::ranges::find(kFormulations, formulation.*node, node))
+      choices.emplace_back(formulation.name);
   return {.name = "formulation",
           .type = FieldType::Choice,
           .unit = "",

@@ -9,8 +9,12 @@
 
 namespace liedyn {
 
-inline Field frame_rotation(std::string name, std::string summary) {
-  return {.name = std::move(name), .type = FieldType::Rotation, .unit = "", .summary = std::move(summary)};
+inline Field frame_rotation(std::string name, std::string summary, PoseRole body = PoseRole::OnFirst) {
+  return {.name = std::move(name),
+          .type = FieldType::Rotation,
+          .unit = "",
+          .summary = std::move(summary),
+          .pose = body};
 }
 
 // The field with the rotation of the axes on the i-th body that an entry names; -1: its kind has none. What has one body calls it "rotation".

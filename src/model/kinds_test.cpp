@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "liedyn/model/bodies/list.h"
 #include "liedyn/model/description.h"
 #include "liedyn/model/forces/list.h"
 #include "liedyn/model/joints/list.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/nodes/formulations.h"
+#include "liedyn/model/registration.h"
 #include "liedyn/model/sensors/list.h"
 #include "liedyn/model/tree_form.h"
 
@@ -94,6 +98,73 @@ TEST(Kinds, JointsThatAreNotWhatTheySayAreRefused) {
                       kind.tree = std::make_shared<const TreeForm>(form);
                     }),
             "expected 1 to 3 motions in a tree, none of them a root");
+}
+
+// What assembly finds is found for the start, and begins there.
+TEST(Kinds, WhatMayBeConsistentIsInitial) {
+  for (const Section section : kSections)
+    for (const Kind& kind : kinds(section))
+      for (const Field& field : kind.fields)
+        EXPECT_TRUE(field.is_initial || !field.may_be_consistent)
+            << section_name(section) << " " << kind.type << "." << field.name;
+}
+
+// The same requirements as those of kinds from outside.
+TEST(Kinds, AreWhatRegistrationAsksFor) {
+  for (const Section section : kSections)
+    for (const Kind& kind : kinds(section)) EXPECT_NO_THROW(check_kind(section_name(section), kind));
+}
+
+TEST(Kinds, DrivesPrescribeOneFunctionOfTheCoordinateOfAJoint) {
+  int values = 0, rates = 0;
+  for (const Kind& kind : kinds(Section::Joints)) {
+    const auto functions = std::ranges::count(kind.fields, true, &Field::may_depend_on_time);
+    const bool drives = kind.field("joint") >= 0 && kind.field("coordinate") >= 0 && functions == 1;
+    EXPECT_EQ(kind.drives != Drives::Nothing, drives) << kind.type;
+    values += kind.drives == Drives::Value ? 1 : 0;
+    rates += kind.drives == Drives::Rate ? 1 : 0;
+  }
+  EXPECT_EQ(values, 1);
+  EXPECT_EQ(rates, 1);
+}
+
+TEST(Kinds, RopesHaveALength) {
+  for (const Kind& kind : kinds(Section::Joints))
+    EXPECT_TRUE(!kind.is_rope || kind.field("length") >= 0) << kind.type;
+}
+
+// As typed, with everything that makes states of its own: what is given at the start is a number of the force.
+TEST(Kinds, StatesOfForcesBeginWithNumbersOfTheStart) {
+  int with_states = 0;
+  for (const Kind& kind : kinds(Section::Forces)) {
+    EXPECT_EQ(kind.bristle_points > 0, kind.field("presliding") >= 0) << kind.type;
+    const bool has_start = std::ranges::count(kind.fields, true, &Field::is_initial) > 0;
+    EXPECT_EQ(kind.states != nullptr, has_start || kind.bristle_points > 0) << kind.type;
+    with_states += kind.states != nullptr ? 1 : 0;
+  }
+  EXPECT_GE(with_states, 12);
+}
+
+TEST(Kinds, FormulationsOfABodyDiffer) {
+  std::set<std::string> known(formulations().begin(), formulations().end());
+  known.insert("model");
+  for (const Section section : kWithElements)
+    for (const Kind& kind : kinds(section)) {
+      const int field = kind.field("formulation");
+      if (field < 0) continue;
+      for (const std::string& choice : kind.fields[static_cast<std::size_t>(field)].choices)
+        EXPECT_TRUE(known.contains(choice)) << kind.type << " " << choice;
+    }
+  for (const BodyKind& body : body_kinds()) {
+    const int field = body.kind.field("formulation");
+    if (field < 0) continue;
+    const std::vector<std::string>& choices = body.kind.fields[static_cast<std::size_t>(field)].choices;
+    std::set<NodeType> nodes, all;
+    for (std::size_t i = 1; i < choices.size(); ++i) nodes.insert(body.node(choices[i]));
+    for (const Formulation& formulation : kFormulations) all.insert(body.node(formulation.name));
+    EXPECT_EQ(nodes.size(), choices.size() - 1) << body.kind.type;
+    EXPECT_EQ(nodes, all) << body.kind.type;
+  }
 }
 
 TEST(Kinds, SensorsOfAnglesAreInRadians) {

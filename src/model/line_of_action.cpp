@@ -47,8 +47,11 @@ template void line_derivatives<double>(const Motion<double>&, const Motion<doubl
 template void line_derivatives<Varied>(const Motion<Varied>&, const Motion<Varied>&, const Varied*,
                                        const Varied*, double, CoordinateDerivativesOf<Varied>&);
 
-std::string carrier_mistake(const Inputs<double>& in, std::initializer_list<std::string_view> types,
-                            std::string& hint) {
+std::string carrier_mistake(const Inputs<double>& in, AxisCoordinates expected, std::string& hint) {
+  const auto fits = [&](const Kind& joint) {
+    const AxisCoordinates has = joint.coordinates;
+    return ((expected.angle && has.angle) || (expected.displacement && has.displacement)) && !has.are_coupled;
+  };
   const auto body = [&](int joint, int i) -> const std::string& {
     const Entry& entry = in.joint(joint).entry();
     const int between = entry.kind->field("between");
@@ -57,9 +60,12 @@ std::string carrier_mistake(const Inputs<double>& in, std::initializer_list<std:
   };
   for (int i = 0; i < 2; ++i) {
     const Entry& joint = in.joint(i).entry();
-    if (std::find(types.begin(), types.end(), joint.kind->type) == types.end())
-      return fmt::format("joints: expected joints of type {}, got '{}' of type {}", fmt::join(types, ", "),
-                         joint.name, joint.kind->type);
+    if (fits(*joint.kind)) continue;
+    std::vector<std::string> types;
+    for (const Kind& kind : kinds(Section::Joints))
+      if (fits(kind)) types.push_back(kind.type);
+    return fmt::format("joints: expected joints of type {}, got '{}' of type {}", fmt::join(types, ", "),
+                       joint.name, joint.kind->type);
   }
   if (body(0, 0) != body(1, 0)) {
     const std::string &first = in.joint(0).entry().name, &second = in.joint(1).entry().name;

@@ -17,7 +17,7 @@ const std::vector<std::string>& formulations() {
   static const std::vector<std::string> list = [] {
     std::vector<std::string> out;
     for (const Formulation& formulation : kFormulations) out.emplace_back(formulation.name);
-    out.emplace_back("minimal");
+    out.emplace_back(kMinimalCoordinates);
     return out;
   }();
   return list;
@@ -26,7 +26,7 @@ const std::vector<std::string>& formulations() {
 const std::vector<std::string>& formulation_choices() {
   static const std::vector<std::string> list = [] {
     std::vector<std::string> out = formulations();
-    out.emplace_back("auto");
+    out.emplace_back(kOpenFormulation);
     return out;
   }();
   return list;
@@ -36,6 +36,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                                             const std::string& formulation, Riders riders) {
   return ModelCompiler(std::move(description), formulation).compile(riders);
 }
+
+bool Model::is_minimal() const { return formulation_ == kMinimalCoordinates; }
+bool Model::is_formulation_open() const { return formulation_ == kOpenFormulation; }
 
 const std::string& Model::unit_of(const Sensor& sensor) const {
   // What acts along the coordinate of a joint has the unit of power by that of its rate.

@@ -27,6 +27,10 @@ class Model {
   const Description& description() const { return *description_; }
   std::shared_ptr<const Description> shared_description() const { return description_; }
   const std::string& formulation() const { return formulation_; }
+  // In the coordinates of the joints.
+  bool is_minimal() const;
+  // It is left to a simulation (analyses/choose_formulation.h); the model has the default.
+  bool is_formulation_open() const;
   bool has_conventional_nodes() const;
 
   // One per body, in the order of the bodies, then one per state; with a tree those of its links, in their order.
@@ -83,8 +87,7 @@ class Model {
 
 // Formulations by name; the first is the default.
 const std::vector<std::string>& formulations();
-// What a user may ask for: one of these, or "auto", which a simulation resolves (analyses/choose_formulation.h) and everything else
-// takes for the default.
+// What a user may ask for: one of these, or to leave it open.
 const std::vector<std::string>& formulation_choices();
 
 // The numbers that elements see, derived from Params: offsets of frames, masses about reference points, free lengths.

@@ -187,8 +187,8 @@ bool is_unused(const Description& description, int number) {
   for (const NumberExpression& signal : description.signals)
     if (signal.number == number) return true;
   const NumberPlace place = locate_number(description, number);
-  if (place.entry == nullptr || place.kind_field()->name != "angular_velocity") return false;
-  const int other = place.entry->kind->field("angular_velocity_inertial");
+  if (place.entry == nullptr || place.kind_field()->replaced_by.empty()) return false;
+  const int other = place.entry->kind->field(place.kind_field()->replaced_by);
   return other >= 0 && place.entry->fields[static_cast<std::size_t>(other)].given;
 }
 

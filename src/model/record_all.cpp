@@ -27,8 +27,7 @@ void record_all(Description& d) {
   for (const Entry& body : d.entries(Section::Bodies)) {
     if (body.is_part()) continue;
     add(body, {"position", "velocity"});
-    if (body.kind->field("orientation") >= 0 || body.kind->field("angle") >= 0)
-      add(body, {"orientation", "angular_velocity"});
+    if (!body.kind->is_point) add(body, {"orientation", "angular_velocity"});
   }
   for (const Entry& joint : d.entries(Section::Joints)) {
     if (joint.rides) continue;
@@ -36,7 +35,7 @@ void record_all(Description& d) {
     if (joint.kind->coordinates.displacement) add(joint, {"joint_displacement", "joint_displacement_rate"});
     if (joint.kind->field("between") >= 0) add(joint, {"reaction_force", "reaction_torque"});
     // Drives do work; joints that do not depend on time do none.
-    if (joint.kind->type.starts_with("prescribed_")) add(joint, {"power"});
+    if (joint.kind->drives != Drives::Nothing) add(joint, {"power"});
   }
   for (const Entry& force : d.entries(Section::Forces)) {
     add(force, {"power"});

@@ -40,6 +40,12 @@ void check_kind(std::string_view what, const Kind& kind) {
     if (chooses && field.choices.empty()) refuse(field.name, "there is nothing to choose from");
     if (field.type == FieldType::Choices && field.choices.size() > 32)
       refuse(field.name, "expected at most 32 choices");
+    if (field.body_axes != BodyAxes::None && field.pose != PoseRole::Point &&
+        field.pose != PoseRole::Direction)
+      refuse(field.name,
+             "what may be in the axes of bodies is a point or a direction: its `pose` says which");
+    if (!field.replaced_by.empty() && kind.field(field.replaced_by) < 0)
+      refuse(field.name, fmt::format("it is replaced by '{}', which the kind has not", field.replaced_by));
     const int count = number_count(field.type);
     if (!field.defaults.empty() && field.type != FieldType::Path &&
         static_cast<int>(field.defaults.size()) != count)

@@ -112,7 +112,7 @@ void finish_residual(const Model& model, EvaluationWork<S>& work, std::vector<S>
 template <class S>
 void evaluate_sensors(const Model& model, const EvaluationOf<S>& e, double t, const S* parameters, int count,
                       std::vector<S>& variables, S* out) {
-  const auto shows_energy = [](const Sensor& sensor) { return sensor.listed->kind.type == "energy"; };
+  const auto shows_energy = [](const Sensor& sensor) { return sensor.listed->traits.shows_energy; };
   EnergyOf<S> sum;
   if (std::any_of(model.sensors.begin(), model.sensors.end(), shows_energy))
     for (const auto& batch : model.batches) sum += batch->energy(e);

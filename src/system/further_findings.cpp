@@ -142,7 +142,7 @@ class SoundPart {
   // Joints and sensors do not ask what a body weighs: one whose mass or inertia is wrong has others from here on.
   bool replace_inertia(Entry& body, int field) {
     const Field& kind_field = body.kind->fields[at(field)];
-    if (kind_field.name != "mass" && kind_field.name != "inertia") return false;
+    if (!kind_field.weighs) return false;
     FieldValue& value = body.fields[at(field)];
     value.first = static_cast<std::int32_t>(d_.numbers.size());
     value.count = kind_field.type == FieldType::Inertia ? 6 : 1;

@@ -191,7 +191,7 @@ std::vector<Diagnostic> violations(const System& system, const State& state,
   const std::vector<std::string> switched = switched_joints(model.description());
   // A rope that is to become taut later: all joints are engaged at the start.
   const auto is_slack_rope = [&](const Entry& joint) {
-    return what == "positions" && joint.kind->type == "distance" &&
+    return what == "positions" && joint.kind->is_rope &&
            std::find(switched.begin(), switched.end(), joint.name) != switched.end();
   };
   const auto rope_hint = [](const Entry& joint) {

@@ -171,14 +171,14 @@ void Work::use_solver(const System& system, std::string_view choice) {
   const Model& m = system.model();
   // The order of the block solver does not know the second multipliers of the stabilised form.
   if (form == IndexForm::Stabilized && choice == "auto")
-    choice = unknown_count(m, form) > 60 ? "klu" : "dense";
+    choice = unknown_count(m, form) > 60 ? kFullPivoting : "dense";
   // Along a tree the matrix is full, and a row of a joint has nodes before it that do not move it: pivots must be sought beyond the blocks
   // of the pattern. Bodies that ride on others are no such tree.
   constexpr int kLargestDenseTree = 120;
   const bool has_paths = m.tree && std::any_of(m.tree->path.begin(), m.tree->path.end(),
                                                [](const std::vector<int>& path) { return path.size() > 1; });
   if (has_paths && (choice == "auto" || choice == "block"))
-    choice = unknown_count(m, form) <= kLargestDenseTree ? "dense" : "klu";
+    choice = unknown_count(m, form) <= kLargestDenseTree ? "dense" : kFullPivoting;
   solver = make_linear_solver(block_pattern(m, form), choice);
   solver->use_threads(threads.get());
   blocks.assign(block_lists(m), {});

@@ -9,19 +9,19 @@ namespace liedyn {
 System in_absolute_coordinates(const System& system) {
   if (!system.model().tree) return system;
   // Roots of the tree and their bodies then have the same coordinates.
-  const std::string& own = system.model().formulation();
-  return {Model::compile(system.model().shared_description(), own == "minimal" ? formulations().front() : own,
-                         Model::Riders::HeldByRows),
-          system.params()};
+  const Model& own = system.model();
+  return {
+      Model::compile(own.shared_description(), own.is_minimal() ? formulations().front() : own.formulation(),
+                     Model::Riders::HeldByRows),
+      system.params()};
 }
 
 void require_absolute_coordinates(const System& system, const std::string& what) {
   if (!system.model().tree) return;
-  throw InputError(
-      "formulation",
-      fmt::format("{} works with one node per body, got {}", what,
-                  system.model().formulation() == "minimal" ? "'minimal'" : "bodies that ride on others"),
-      "the result is the same in absolute coordinates: take those of in_absolute_coordinates()");
+  throw InputError("formulation",
+                   fmt::format("{} works with one node per body, got {}", what,
+                               system.model().is_minimal() ? "'minimal'" : "bodies that ride on others"),
+                   "the result is the same in absolute coordinates: take those of in_absolute_coordinates()");
 }
 
 void require_mechanics_only(const System& system, const std::string& what) {

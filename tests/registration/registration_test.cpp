@@ -107,6 +107,16 @@ TEST(Registration, WhatIsRegisteredIsListed) {
        "m",
        1,
        [](const auto& c, auto* out) { *out = c.motion().p.z(); }});
+  register_sensor(
+      {{"place",
+        "Place of a body.",
+        {{.name = "of", .type = FieldType::Body, .unit = "", .summary = "The body.", .required = true}}},
+       "m",
+       3,
+       [](const auto& c, auto* out) {
+         for (int k = 0; k < 3; ++k) out[k] = c.motion().p[k];
+       },
+       {.axes = ShownIn::Place}});
   verlet::register_verlet();
   EXPECT_THAT(refusal([] { register_drag(); }), HasSubstr("force 'drag': this name is taken"));
 
@@ -177,6 +187,41 @@ TEST(Registration, ARegisteredForceAgainstItsClosedForm) {
   const double expected = -0.5 / 0.02 * std::log(std::cosh(3 * std::sqrt(9.81 * 0.02 / 0.5)));
   EXPECT_NEAR(end("dopri5"), expected, 1e-12 * std::abs(expected));
   EXPECT_NEAR(end("generalized-alpha"), expected, 1e-5);
+}
+
+// A sub-model that is moved and turned, whose expression names a registered sensor: in its own axes if the sensor says what it shows.
+TEST(Registration, MovedSubModelsSeeRegisteredSensorsThatSayInWhichAxesTheyAre) {
+  const auto with = [](const char* sensor, const char* value) {
+    return fmt::format(R"json({{ "liedyn": 1, "gravity": [0, 0, 0], "models": {{ "s": {{ "at": [5, 0, 0],
+  "rotation": {{ "axis": [0, 0, 1], "angle": "90*deg" }}, "model": {{ "liedyn": 1,
+    "bodies": {{ "b": {{ "type": "point", "mass": 1, "position": [1, 2, 3], "velocity": [4, 0, 0] }} }},
+    "sensors": {{ "p": {{ "type": "{}", "of": "b" }}, "own": {{ "type": "expression", "value": "{}" }} }} }} }} }},
+  "simulation": {{ "end": 0.5, "step": 0.01 }} }})json",
+                       sensor, value);
+  };
+  const Trajectory run = simulate(load_text(with("place", "p[0]; p[1]; p[2]"))).trajectory;
+  EXPECT_NEAR(run.last("s.own")[0], 3, 1e-12);
+  EXPECT_NEAR(run.last("s.own")[1], 2, 1e-12);
+  EXPECT_NEAR(run.last("s.own")[2], 3, 1e-12);
+  EXPECT_NEAR(run.last("s.p")[0], 3, 1e-12);
+  EXPECT_NEAR(run.last("s.p")[1], 3, 1e-12);
+  EXPECT_THAT(refusal([&] { load_text(with("height", "p")); }), HasSubstr("it is unknown in which axes"));
+}
+
+// A field that may be in the axes of bodies says what it is.
+TEST(Registration, WhatMayBeInBodyAxesIsAPointOrADirection) {
+  Field at = common_place();
+  at.pose = PoseRole::Unknown;
+  EXPECT_THAT(refusal([&] {
+                register_joint({{"j", "", {between_bodies(), at}}, &make_batch<SameHeight>});
+              }),
+              HasSubstr("field 'at': what may be in the axes of bodies is a point or a direction"));
+  Field number = number_field("c");
+  number.replaced_by = "d";
+  EXPECT_THAT(refusal([&] {
+                register_force(drag_like({"f", "", {body_field(), number}}));
+              }),
+              HasSubstr("it is replaced by 'd', which the kind has not"));
 }
 
 // A mass on a spring: the points of the Verlet method are x_0 cos(n theta) with sin(theta/2) = omega h/2.

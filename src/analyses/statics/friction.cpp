@@ -31,8 +31,8 @@ std::vector<StickingClutch> sticking_clutches(const System& system) {
   const Description& d = system.model().description();
   std::vector<StickingClutch> out;
   for (const Entry& force : d.entries(Section::Forces))
-    if (force.kind->type == "clutch" || force.kind->type == "joint_clutch")
-      for (const ForceState& state : states_of_force(d, force))
+    for (const ForceState& state : states_of_force(d, force))
+      if (state.is_share_held)
         out.push_back({&force, velocity_of_state(system.model(), force.name + "." + state.name)});
   return out;
 }

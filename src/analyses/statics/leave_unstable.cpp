@@ -56,7 +56,7 @@ std::optional<VectorXd> leave_unstable(const System& system, double tolerance, c
   // Newton's method leads back from less than about half of the way to the other equilibrium, and that may be anywhere.
   constexpr double kPush[] = {0.05, 0.1, 0.2, 0.4, 0.8};
   for (int i = 0;; ++i) {
-    Work work(system, system.model().nv <= kLargestDense ? "klu" : "auto");
+    Work work(system, system.model().nv <= kLargestDense ? kFullPivoting : "auto");
     const Linearization l = linearize(system, state, Vec3::Zero(), work);
     const std::optional<VectorXd> y = leaving_motion(system, state, work);
     if (!y || i == kPushes) return y;

@@ -104,7 +104,7 @@ std::vector<std::string> states_without_effect(const System& system, const State
 
 // With states: which of them prevent an equilibrium.
 std::string why_not_with_states(const System& system, const State& start) {
-  Work work(system, "klu");
+  Work work(system, kFullPivoting);
   if (const std::vector<std::string> names = stubborn_states(system, start, work); !names.empty())
     return fmt::format(
         "; where it starts nothing changes the rates of these states, which do not vanish (a limiter may be "
@@ -124,7 +124,7 @@ std::string why_not_of_bodies(const System& system, const State& start) {
   if (model.nv > kLargestDense)
     return fmt::format("; with more than {} velocities it is only found from a start close to it",
                        kLargestDense);
-  Work work(system, "klu");
+  Work work(system, kFullPivoting);
   const std::vector<std::string> names =
       describe_motions(model, stability_by_stiffness(system, start, work).indifferent);
   if (names.empty()) return "";

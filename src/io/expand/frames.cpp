@@ -10,6 +10,7 @@
 #include "liedyn/model/description.h"
 #include "liedyn/model/description_names.h"
 #include "liedyn/model/frame_rotation.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 namespace {
@@ -39,6 +40,7 @@ class FrameWriter {
               type != nullptr && type->is(JsonType::String) ? find_kind(section, type->text) : nullptr;
           if (kind == nullptr) continue;
           path_ = fmt::format("{}.{}", section_name(section), excerpt(entry.key, 80));
+          section_ = section;
           if (section == Section::Bodies)
             write_host(entry);
           else
@@ -234,9 +236,10 @@ class FrameWriter {
                                       : kind.fields[static_cast<std::size_t>(axes)].choices.front();
       if (chosen == "inertial") return;
     }
-    // The angle counts turns: a coordinate of the body itself.
-    if (kind.type == "angle" && is_identity(frame.R)) return;
-    if (kind.type == "angle")
+    // It counts turns: a coordinate of the body itself.
+    const bool is_angle = section_ == Section::Sensors && listed_sensor(kind).traits.axes == ShownIn::Angle;
+    if (is_angle && is_identity(frame.R)) return;
+    if (is_angle)
       return findings_.add(path_, "this angle is one of a body, and the frame that is named has a rotation",
                            "name the body, and add the angle of the frame in an expression", origin);
     const int field = frame_rotation_field(kind, i);
@@ -253,7 +256,7 @@ class FrameWriter {
   void turn_orientation(const Kind& kind, int i, const NamedFrame& frame, Item& entry, int origin) {
     for (const Field& field : kind.fields) {
       if (field.type != FieldType::Rotation || entry.find(field.name) != nullptr) continue;
-      const PoseRole role = pose_role(Section::Forces, field);
+      const PoseRole role = pose_role(field);
       if (role == (i == 0 ? PoseRole::OnFirst : PoseRole::OnSecond))
         entry.set(field.name, rotation_item(frame.R, origin));
       if (role != PoseRole::Orientation) continue;
@@ -275,7 +278,7 @@ class FrameWriter {
   bool read_names(const Field& field, Item& entry, const std::vector<std::string>& bodies,
                   std::vector<const NamedFrame*>& frames) {
     Item* value = entry.find(field.name);
-    if (value == nullptr || field.unit.empty()) return false;
+    if (value == nullptr || field.pose == PoseRole::Direction) return false;
     std::vector<const Item*> names;
     if (value->is(JsonType::String)) names = {value};
     if (value->is(JsonType::Array))
@@ -304,7 +307,7 @@ class FrameWriter {
   // Writes what frames say about a location or a direction.
   void fill(const Field& field, Item& entry, const std::vector<std::string>& bodies,
             const std::vector<const NamedFrame*>& frames, int origin) {
-    const bool is_direction = field.unit.empty();
+    const bool is_direction = field.pose == PoseRole::Direction;
     const bool plane = field.type == FieldType::PlaneVector;
     Item* given = entry.find(field.name);
     if (is_direction &&
@@ -371,6 +374,7 @@ class FrameWriter {
   Findings& findings_;
   std::map<std::string, NamedFrame, std::less<>> frames_;  // by "body.frame"
   std::string path_;
+  Section section_ = Section::Bodies;  // of the entry at hand
 };
 
 }  // namespace

@@ -109,7 +109,7 @@ class Mover {
   }
 
   static bool is_plane(const Field& field) {
-    return field.type == FieldType::PlaneVector || pose_role(Section::Bodies, field) == PoseRole::Angle;
+    return field.type == FieldType::PlaneVector || pose_role(field) == PoseRole::Angle;
   }
   bool check_plane(const Field& field, int origin) {
     if (pose_.in_plane()) return true;

@@ -1,15 +1,12 @@
 #include "liedyn/io/expand/pose.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include "liedyn/model/flexible/kinds.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 namespace {
-
-bool is_among(std::string_view name, std::initializer_list<std::string_view> list) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
 
 // What an entry has chosen: the first of the choices if it says nothing.
 std::string_view chosen(const Kind& kind, const Item& entry, std::string_view field) {
@@ -38,44 +35,16 @@ const Kind* kind_of(Section section, const Item& entry) {
   return type != nullptr && type->is(JsonType::String) ? find_kind(section, type->text) : nullptr;
 }
 
-PoseRole pose_role(Section section, const Field& field) {
-  const auto named = [&](std::initializer_list<std::string_view> list) { return is_among(field.name, list); };
+PoseRole pose_role(const Field& field) {
+  if (field.pose != PoseRole::Unknown) return field.pose;
   switch (field.type) {
     case FieldType::Rotation:
-      if (field.unit == "rad") return PoseRole::Orientation;
-      // Relative to a body. Boxes stand second in the names of their contacts.
-      if (named({"first_orientation", "first_rotation", "rotation"})) return PoseRole::OnFirst;
-      return named({"orientation", "second_orientation", "second_rotation"}) ? PoseRole::OnSecond
-                                                                             : PoseRole::Unknown;
-    case FieldType::Number:
-      return section == Section::Bodies && field.name == "angle" ? PoseRole::Angle : PoseRole::Fixed;
     case FieldType::Vector:
     case FieldType::PlaneVector:
     case FieldType::Points:
-    case FieldType::Path: break;
+    case FieldType::Path: return field.load != LoadKind::None ? PoseRole::Load : PoseRole::Unknown;
     default: return PoseRole::Fixed;
   }
-  // What has no unit but the axes of bodies is a direction.
-  if (field.body_axes != BodyAxes::None) return field.unit.empty() ? PoseRole::Direction : PoseRole::Point;
-  if (field.load != LoadKind::None) return PoseRole::Load;
-  switch (section) {
-    case Section::Bodies:
-    case Section::Beams:
-    case Section::Flexible:
-      if (named({"position", "from", "to", "through", "at"})) return PoseRole::Point;
-      if (named({"velocity", "angular_velocity_inertial", "y_axis"})) return PoseRole::Direction;
-      if (named({"reference", "angular_velocity", "center", "center_end", "inertia_per_length",
-                 "inertia_per_length_end", "size", "divisions"}))
-        return PoseRole::Fixed;
-      break;
-    default:
-      if (named({"at", "pulleys"})) return PoseRole::Point;
-      if (named({"normal"})) return PoseRole::Direction;
-      if (named({"size", "first_size", "second_size", "stiffness", "damping", "rotational_stiffness",
-                 "rotational_damping"}))
-        return PoseRole::Fixed;
-  }
-  return PoseRole::Unknown;
 }
 
 MovedModel::MovedModel(const Item& root) {
@@ -86,8 +55,8 @@ MovedModel::MovedModel(const Item& root) {
   const Item* bodies = root.find(section_name(Section::Bodies));
   if (bodies == nullptr) return;
   for (const Item& body : bodies->items) {
-    const Item* type = body.find("type");
-    const bool is_point = type != nullptr && type->text == "point";
+    const Kind* kind = kind_of(Section::Bodies, body);
+    const bool is_point = kind != nullptr && kind->is_point;
     if (is_point) points_.insert(body.key);
     if (const Item* frames = body.find("frames"))
       for (const Item& frame : frames->items) {
@@ -132,7 +101,7 @@ std::string_view MovedModel::loaded_body(const Item& sensor) const {
 }
 
 PoseRole MovedModel::role(Section section, const Kind& kind, const Field& field, const Item& entry) const {
-  const PoseRole role = pose_role(section, field);
+  const PoseRole role = pose_role(field);
   const auto if_still = [&](std::size_t body, PoseRole then) {
     return axes_stand_still(named_body(kind, entry, body)) ? then : PoseRole::Fixed;
   };
@@ -148,59 +117,37 @@ PoseRole MovedModel::role(Section section, const Kind& kind, const Field& field,
     default: break;
   }
   // Members of a frame of beams stand in its axes.
-  if (section == Section::Flexible && kind.type != "interface" && entry.find("of") != nullptr)
+  if (section == Section::Flexible && is_linear_beam(kind) && entry.find("of") != nullptr)
     return PoseRole::Fixed;
   return role;
 }
 
 ShownRole MovedModel::shown(const Kind& kind, const Item& sensor) const {
-  const auto named = [&](std::initializer_list<std::string_view> list) { return is_among(kind.type, list); };
-  if (named({"position", "material_position"})) return ShownRole::Point;
-  if (named({"velocity", "acceleration"})) return ShownRole::Direction;
-  if (named({"angle"})) return ShownRole::Angle;
-  if (named({"orientation", "rotation_vector", "cardan_angles"})) return ShownRole::Orientation;
-  if (named({"multiplier"})) return ShownRole::Multipliers;
-  if (named({"relative_rotation"}))
-    return axes_stand_still(named_body(kind, sensor, 0)) || axes_stand_still(named_body(kind, sensor, 1))
-               ? ShownRole::Orientation
-               : ShownRole::Fixed;
   const bool inertial = chosen(kind, sensor, "axes") == "inertial";
   const auto with_axes = [&](std::string_view body) {
     return inertial || axes_stand_still(body) ? ShownRole::Direction : ShownRole::Fixed;
   };
-  if (named({"relative_position", "relative_velocity", "relative_angular_velocity", "angular_velocity",
-             "angular_acceleration"})) {
-    const std::string_view body = named_body(kind, sensor, 0);
-    // Axes that are given relative to such a body, and frames of the ground, turn with the sub-model.
-    const bool own_axes = sensor.find("rotation") != nullptr || sensor.find("first_rotation") != nullptr ||
-                          body.starts_with("ground.");
-    return !inertial && own_axes ? ShownRole::Fixed : with_axes(body);
+  switch (listed_sensor(kind).traits.axes) {
+    case ShownIn::Unknown: break;
+    case ShownIn::NoAxes: return ShownRole::Fixed;
+    case ShownIn::Place: return ShownRole::Point;
+    case ShownIn::Inertial: return ShownRole::Direction;
+    case ShownIn::Body: {
+      const std::string_view body = named_body(kind, sensor, 0);
+      // Axes that are given relative to such a body, and frames of the ground, turn with the sub-model.
+      const bool own_axes = sensor.find("rotation") != nullptr || sensor.find("first_rotation") != nullptr ||
+                            body.starts_with("ground.");
+      return !inertial && own_axes ? ShownRole::Fixed : with_axes(body);
+    }
+    case ShownIn::LoadedBody: return with_axes(loaded_body(sensor));
+    case ShownIn::Angle: return ShownRole::Angle;
+    case ShownIn::Orientation: return ShownRole::Orientation;
+    case ShownIn::RelativeOrientation:
+      return axes_stand_still(named_body(kind, sensor, 0)) || axes_stand_still(named_body(kind, sensor, 1))
+                 ? ShownRole::Orientation
+                 : ShownRole::Fixed;
+    case ShownIn::Joint: return ShownRole::Multipliers;
   }
-  if (named({"reaction_force", "reaction_torque", "applied_force", "applied_torque"}))
-    return with_axes(loaded_body(sensor));
-  if (named({"elastic_displacement"})) return with_axes({});
-  if (named({"distance",
-             "distance_rate",
-             "effort",
-             "power",
-             "work",
-             "quantity",
-             "section_force",
-             "section_moment",
-             "section_strain",
-             "section_curvature",
-             "modal_coordinates",
-             "stress",
-             "joint_angle",
-             "joint_angle_rate",
-             "joint_displacement",
-             "joint_displacement_rate",
-             "state",
-             "energy",
-             "expression",
-             "event",
-             "sample"}))
-    return ShownRole::Fixed;
   return ShownRole::Unknown;
 }
 

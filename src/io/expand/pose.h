@@ -34,19 +34,8 @@ const Kind* kind_of(Section section, const Item& entry);
 
 // ---- what a model gives
 
-// What happens to a vector or rotation of an entry when its model is moved.
-enum class PoseRole : std::uint8_t {
-  Fixed,        // in body axes, or relative
-  Point,        // moved and turned
-  Direction,    // turned
-  Orientation,  // turned
-  Load,         // turned if the entry's axes are inertial
-  OnFirst,      // orientation relative to the first body: turned if the axes of that one stand still
-  OnSecond,     // relative to the second one
-  Angle,        // about the inertial z axis
-  Unknown,      // of a field that nobody has classified: a moved model with it is refused
-};
-PoseRole pose_role(Section section, const Field& field);
+// Field::pose, and of what says nothing else: a load, or what has no axes.
+PoseRole pose_role(const Field& field);
 
 // ---- what its expressions see
 

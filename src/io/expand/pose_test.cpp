@@ -320,9 +320,11 @@ const char* kEverySensor = R"json({ "liedyn": 1, "parameters": { "k": 3 },
     "lag": { "type": "state", "of": "low" }, "E": { "type": "energy", "part": "kinetic" } },
   "simulation": { "end": 0.02, "step": 0.001, "integrator": "generalized-alpha" } })json";
 
-// Kinds that expressions of a turned model may not name, and those that are no sensors of their own.
-const std::set<std::string> kNotInExpressions = {"orientation", "rotation_vector", "cardan_angles",
-                                                 "multiplier", "angle"};
+// Whether expressions of any turned model may name such sensors. Those of the plane have a test of their own.
+bool is_seen_in_space(const ListedSensor& listed) {
+  const ShownIn axes = listed.traits.axes;
+  return axes != ShownIn::Orientation && axes != ShownIn::Joint && axes != ShownIn::Angle;
+}
 const std::set<std::string> kOfExpressions = {"expression", "event", "sample"};
 
 // The largest difference of what the expressions show in two runs, relative to the largest value of the sensor.
@@ -354,7 +356,7 @@ TEST(MovedModels, ExpressionsSeeEverySensorAsInTheModelAlone) {
   for (const auto& sensor : model["sensors"]) types.insert(sensor["type"]);
   for (const ListedSensor& listed : sensor_kinds())
     EXPECT_EQ(types.contains(listed.kind.type),
-              !kNotInExpressions.contains(listed.kind.type) && !kOfExpressions.contains(listed.kind.type))
+              is_seen_in_space(listed) && !kOfExpressions.contains(listed.kind.type))
         << listed.kind.type;
   repeat_in_expressions(model);
   expect_at_most(largest_difference(model, placed(model, kInSpace), "s."), 1e-6, "moved and turned");
@@ -565,11 +567,30 @@ TEST(MovedModels, TurnNoBeamWithoutItsYAxis) {
     }
 }
 
-// A kind that nobody has classified makes expressions of moved models with it fail: every kind is.
-TEST(MovedModels, EverySensorHasARole) {
+// A kind that does not say in which axes it shows its values makes expressions of moved models with it fail: every kind says it. One that says it
+// wrongly does not pass ExpressionsSeeEverySensorAsInTheModelAlone, or the tests of what is refused.
+TEST(MovedModels, EverySensorSaysInWhichAxesItIs) {
   const Item nothing = Item::object(0);
-  for (const ListedSensor& listed : sensor_kinds())
+  for (const ListedSensor& listed : sensor_kinds()) {
+    EXPECT_NE(listed.traits.axes, ShownIn::Unknown) << listed.kind.type;
     EXPECT_NE(MovedModel(nothing).shown(listed.kind, nothing), ShownRole::Unknown) << listed.kind.type;
+  }
+}
+
+// Sensors whose values are no vector are refused in turned models, every one of them.
+TEST(MovedModels, SensorsThatAreNoVectorAreRefused) {
+  int refused = 0;
+  for (const ListedSensor& listed : sensor_kinds()) {
+    if (listed.traits.axes != ShownIn::Orientation) continue;
+    const std::string text = fmt::format(
+        R"json({{ "liedyn": 1, "models": {{ "s": {{ "rotation": {{ "axis": [0, 0, 1], "angle": 1 }}, "model": {{ "liedyn": 1,
+   "bodies": {{ "b": {{ "type": "rigid", "mass": 1, "inertia": [1, 1, 1] }} }},
+   "sensors": {{ "o": {{ "type": "{}", "of": "b" }}, "e": {{ "type": "expression", "value": "o[0]" }} }} }} }} }} }})json",
+        listed.kind.type);
+    EXPECT_THAT(pose_complaint(text), testing::HasSubstr("cannot be shown in its axes")) << listed.kind.type;
+    ++refused;
+  }
+  EXPECT_GE(refused, 3);
 }
 
 }  // namespace

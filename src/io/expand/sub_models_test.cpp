@@ -338,7 +338,7 @@ TEST(SubModels, EveryVectorHasARole) {
   for (const Section section : kSections)
     for (const Kind& kind : kinds(section))
       for (const Field& field : kind.fields)
-        EXPECT_NE(pose_role(section, field), PoseRole::Unknown)
+        EXPECT_NE(pose_role(field), PoseRole::Unknown)
             << section_name(section) << " " << kind.type << " " << field.name;
 }
 

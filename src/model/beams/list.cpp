@@ -47,12 +47,14 @@ std::vector<Field> common_fields() {
        .unit = "m",
        .summary = "Where the beam starts, inertial axes.",
        .required = true,
+       .pose = PoseRole::Point,
        .index = kBeamFrom},
       {.name = "to",
        .type = FieldType::Vector,
        .unit = "m",
        .summary = "Where it ends.",
        .required = true,
+       .pose = PoseRole::Point,
        .index = kBeamTo},
       {.name = "through",
        .type = FieldType::Path,
@@ -60,6 +62,7 @@ std::vector<Field> common_fields() {
        .summary =
            "A point between, on the circular arc that the relaxed beam is; or a list of two points or more, "
            "which it goes through as a cubic spline. Straight if not given.",
+       .pose = PoseRole::Point,
        .index = kBeamThrough},
       {.name = "y_axis",
        .type = FieldType::Vector,
@@ -69,6 +72,7 @@ std::vector<Field> common_fields() {
            "axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a "
            "beam "
            "along z, its y axis is the inertial one.",
+       .pose = PoseRole::Direction,
        .index = kBeamYAxis},
       {.name = "twist",
        .type = FieldType::Number,
@@ -102,14 +106,18 @@ std::vector<Field> common_fields() {
        .unit = "m/s",
        .summary = "Initial velocity of the start, inertial axes; the beam begins as a rigid body.",
        .defaults = {0, 0, 0},
+       .is_initial = true,
        .may_be_consistent = true,
+       .pose = PoseRole::Direction,
        .index = kBeamVelocity},
       {.name = "angular_velocity_inertial",
        .type = FieldType::Vector,
        .unit = "rad/s",
        .summary = "Initial angular velocity of the beam, inertial axes.",
        .defaults = {0, 0, 0},
+       .is_initial = true,
        .may_be_consistent = true,
+       .pose = PoseRole::Direction,
        .index = kBeamAngularVelocity},
       formulation_field("Coordinates of the nodes").as(kBeamFormulation)};
 }

@@ -18,7 +18,8 @@ Field mass_field() {
           .unit = "kg",
           .summary = "Mass.",
           .required = true,
-          .range = Range::NonNegative};
+          .range = Range::NonNegative,
+          .weighs = true};
 }
 Field inertia_field() {
   return {.name = "inertia",
@@ -27,7 +28,8 @@ Field inertia_field() {
           .summary =
               "Inertia about the centre of mass in body axes: principal moments, (xx, yy, zz, yz, xz, xy), "
               "or a 3x3 matrix.",
-          .required = true};
+          .required = true,
+          .weighs = true};
 }
 Field reference_field() {
   return {.name = "reference",
@@ -36,7 +38,8 @@ Field reference_field() {
           .summary =
               "The body's reference point, relative to the centre of mass in body axes; position and "
               "velocity are its.",
-          .defaults = {0, 0, 0}};
+          .defaults = {0, 0, 0},
+          .pose = PoseRole::Fixed};
 }
 Field position_field(const std::string& of) {
   return {.name = "position",
@@ -44,7 +47,9 @@ Field position_field(const std::string& of) {
           .unit = "m",
           .summary = "Initial place of " + of + ", inertial axes.",
           .defaults = {0, 0, 0},
-          .may_be_consistent = true};
+          .is_initial = true,
+          .may_be_consistent = true,
+          .pose = PoseRole::Point};
 }
 Field orientation_field() {
   return {.name = "orientation",
@@ -52,7 +57,9 @@ Field orientation_field() {
           .unit = "rad",
           .summary = "Initial orientation, body to inertial axes.",
           .defaults = {0, 0, 0},
-          .may_be_consistent = true};
+          .is_initial = true,
+          .may_be_consistent = true,
+          .pose = PoseRole::Orientation};
 }
 Field velocity_field(const std::string& of) {
   return {.name = "velocity",
@@ -60,7 +67,9 @@ Field velocity_field(const std::string& of) {
           .unit = "m/s",
           .summary = "Initial velocity of " + of + ", inertial axes.",
           .defaults = {0, 0, 0},
-          .may_be_consistent = true};
+          .is_initial = true,
+          .may_be_consistent = true,
+          .pose = PoseRole::Direction};
 }
 Field angular_velocity_field() {
   return {.name = "angular_velocity",
@@ -68,13 +77,18 @@ Field angular_velocity_field() {
           .unit = "rad/s",
           .summary = "Initial angular velocity, body axes.",
           .defaults = {0, 0, 0},
-          .may_be_consistent = true};
+          .is_initial = true,
+          .replaced_by = "angular_velocity_inertial",
+          .may_be_consistent = true,
+          .pose = PoseRole::Fixed};
 }
 Field inertial_angular_velocity_field() {
   return {.name = "angular_velocity_inertial",
           .type = FieldType::Vector,
           .unit = "rad/s",
-          .summary = "Initial angular velocity in inertial axes, instead of angular_velocity."};
+          .summary = "Initial angular velocity in inertial axes, instead of angular_velocity.",
+          .is_initial = true,
+          .pose = PoseRole::Direction};
 }
 
 }  // namespace
@@ -205,7 +219,8 @@ BodyKind point() {
   return {{.type = "point",
            .summary = "Point mass: three degrees of freedom.",
            .fields = {mass_field().as(kPointMass), position_field("the point"), velocity_field("the point")},
-           .is_smooth = true},
+           .is_smooth = true,
+           .is_point = true},
           &make_batch<PointInertia>,
           [](std::string_view) { return NodeType::R3; }};
 }

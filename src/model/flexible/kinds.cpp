@@ -69,24 +69,27 @@ Field damping_time() {
 }
 
 ListedKind body_kind(std::string type, std::string summary, const std::vector<Field>& own) {
-  const auto start = [](std::string name, FieldType kind, std::string unit, std::string text) {
+  const auto start = [](std::string name, FieldType kind, PoseRole pose, std::string unit, std::string text) {
     return Field{.name = std::move(name),
                  .type = kind,
                  .unit = std::move(unit),
                  .summary = std::move(text),
                  .defaults = {0, 0, 0},
-                 .may_be_consistent = true};
+                 .is_initial = true,
+                 .may_be_consistent = true,
+                 .pose = pose};
   };
   std::vector<Field> fields = {
-      start("position", FieldType::Vector, "m",
+      start("position", FieldType::Vector, PoseRole::Point, "m",
             "Initial place of the origin of the body's axes, inertial axes.")
           .as(kSolidPosition),
-      start("orientation", FieldType::Rotation, "rad", "Initial orientation, body to inertial axes.")
+      start("orientation", FieldType::Rotation, PoseRole::Orientation, "rad",
+            "Initial orientation, body to inertial axes.")
           .as(kSolidOrientation),
-      start("velocity", FieldType::Vector, "m/s",
+      start("velocity", FieldType::Vector, PoseRole::Direction, "m/s",
             "Initial velocity of the origin, inertial axes; the body begins as a rigid one.")
           .as(kSolidVelocity),
-      start("angular_velocity_inertial", FieldType::Vector, "rad/s",
+      start("angular_velocity_inertial", FieldType::Vector, PoseRole::Direction, "rad/s",
             "Initial angular velocity, inertial axes.")
           .as(kSolidAngularVelocity),
       formulation_field("Coordinates of the floating frame").as(kSolidFormulation),
@@ -113,13 +116,15 @@ ListedKind brick() {
        .unit = "m",
        .summary = "Lengths along the body's x, y and z axes, whose origin is in the middle.",
        .required = true,
-       .range = Range::Positive},
+       .range = Range::Positive,
+       .pose = PoseRole::Fixed},
       {.name = "divisions",
        .type = FieldType::Vector,
        .unit = "",
        .summary = "Number of elements along x, y and z.",
        .required = true,
-       .range = Range::Positive}};
+       .range = Range::Positive,
+       .pose = PoseRole::Fixed}};
   for (Field& field : material_fields()) own.push_back(std::move(field));
   return body_kind(
       "brick",
@@ -194,6 +199,7 @@ ListedKind interface() {
              .unit = "m",
              .summary = "Its place in the initial configuration, inertial axes.",
              .required = true,
+             .pose = PoseRole::Point,
              .index = kInterfaceAt},
             {.name = "radius",
              .type = FieldType::Number,
@@ -314,7 +320,8 @@ Meshed meshed_matrices(const Inputs<double>& in) {
 
 }  // namespace
 
-bool is_linear_beam(const Entry& entry) { return entry.kind->field("from") >= 0; }
+bool is_linear_beam(const Kind& kind) { return kind.field("from") >= 0; }
+bool is_linear_beam(const Entry& entry) { return is_linear_beam(*entry.kind); }
 bool is_member(const Entry& entry) {
   return is_linear_beam(entry) && entry.fields[static_cast<std::size_t>(entry.kind->field("of"))].word >= 0;
 }

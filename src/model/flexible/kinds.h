@@ -19,6 +19,7 @@ enum InterfaceField { kInterfaceOf, kInterfaceAt, kInterfaceRadius, kInterfaceGr
 
 inline constexpr int kDefaultModes = 6;
 
+bool is_linear_beam(const Kind& kind);
 bool is_linear_beam(const Entry& entry);  // has the fields of a beam: a body, or a member of a frame
 bool is_member(const Entry& entry);       // of a frame, and no body itself
 bool is_beam_frame(const Entry& entry);   // a body of several beams

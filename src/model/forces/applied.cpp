@@ -75,6 +75,7 @@ ListedKind force() {
                   .summary = "Point of the body in the initial configuration, inertial axes; the centre of "
                              "mass if not given.",
                   .body_axes = BodyAxes::Each,
+                  .pose = PoseRole::Point,
                   .index = kAt});
   return {{"force", "Force at a point of a body.", list}, &make_force<Applied<0>>, &signal_shape};
 }

@@ -117,6 +117,7 @@ ListedKind bearing() {
          .summary = "Axes of the bearing in the initial configuration, bearing to inertial axes; the shaft "
                     "turns about z.",
          .defaults = {0, 0, 0},
+         .pose = PoseRole::Orientation,
          .index = kOrientation},
         std::move(stiffness),
         std::move(damping)},

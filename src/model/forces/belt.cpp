@@ -71,7 +71,7 @@ void Belt::derive(const Inputs<S>& in, S* p) {
 }
 
 void Belt::check(const Inputs<double>& in, std::string& message, std::string& hint) {
-  message = carrier_mistake(in, {"revolute", "cylindrical", "planar_revolute"}, hint);
+  message = carrier_mistake(in, {.angle = true}, hint);
   if (!message.empty()) return;
   double p[2 * kCoordinateNumbers];
   for (int i = 0; i < 2; ++i) derive_line_axes(in, i, p + i * kCoordinateNumbers);
@@ -160,6 +160,7 @@ ListedKind belt() {
          .unit = "m",
          .summary = "A point of the plane of the belt in the initial configuration, inertial axes; the "
                     "place of the first joint if not given.",
+         .pose = PoseRole::Point,
          .index = kAt}}},
       &make_batch<Belt>};
 }

@@ -32,13 +32,18 @@ std::vector<Field> bristle_fields() {
 bool has_bristles(const Entry& force) { return is_given(force, force.kind->field("presliding")); }
 
 int bristle_states(const Entry& force) {
-  if (!has_bristles(force)) return 0;
-  const std::string& type = force.kind->type;
-  return kBristleStates * (type == "contact_plane_box" ? 8 : type == "contact_plane_capsule" ? 2 : 1);
+  return has_bristles(force) ? kBristleStates * force.kind->bristle_points : 0;
 }
 
 std::string bristle_name(const std::string& force, int i) {
   return fmt::format("{}.bristle{}", force, i + 1);
+}
+
+std::vector<ForceState> states_of_bristles(const Description&, const Entry& force) {
+  std::vector<ForceState> out;
+  for (int i = 0; i < bristle_states(force); ++i)
+    out.push_back({.name = bristle_name(force.name, i).substr(force.name.size() + 1)});
+  return out;
 }
 
 std::vector<int> bristle_vectors(const Description& description) {

@@ -17,6 +17,7 @@ std::vector<Field> bristle_fields();
 bool has_bristles(const Entry& force);
 int bristle_states(const Entry& force);
 std::string bristle_name(const std::string& force, int i);
+std::vector<ForceState> states_of_bristles(const Description& description, const Entry& force);
 // For each state the first component of the deflection that it belongs to, an index of a state; -1: it is no bristle.
 std::vector<int> bristle_vectors(const Description& description);
 

@@ -97,6 +97,7 @@ ListedKind bushing() {
                  .summary = std::move(summary),
                  .defaults = {0, 0, 0},
                  .may_depend_on_signals = true,
+                 .pose = PoseRole::Fixed,
                  .turns = index == kRotationalStiffness || index == kRotationalDamping,
                  .index = index};
   };
@@ -110,6 +111,7 @@ ListedKind bushing() {
              .unit = "rad",
              .summary = "Axes of the bushing in the initial configuration, bushing to inertial axes.",
              .defaults = {0, 0, 0},
+             .pose = PoseRole::Orientation,
              .index = kOrientation},
             vector(kStiffness, "stiffness", "N/m", "Spring constants along the axes."),
             vector(kDamping, "damping", "N s/m", "Damping constants along the axes."),

@@ -46,9 +46,8 @@ std::vector<Field> law_fields(int first) {
                      "The bristle is damped by capacity*damping_time times the rate of its share, law stick.",
                      {0}, Range::NonNegative)
           .as(first + 4),
-      machine_number("initial_bristle", "",
-                     "Share of the capacity that the bristle carries at the start, from -1 to 1, law stick.",
-                     {0})
+      machine_start("initial_bristle", "",
+                    "Share of the capacity that the bristle carries at the start, from -1 to 1, law stick.")
           .as(first + 5)};
 }
 
@@ -57,15 +56,19 @@ std::unique_ptr<Batch> make_clutch(unsigned shape) {
   if (machine_variant(shape) == 1) return std::make_unique<Machine<Clutch<Coordinate, true>>>();
   return std::make_unique<Machine<Clutch<Coordinate, false>>>();
 }
-unsigned clutch_shape(const Description& d, const Entry& entry) {
-  return machine_shape(d, entry, sticks(d, entry) ? 1 : 0);
-}
-
-}  // namespace
-
+// Whether a bristle holds it, which is a state.
 bool sticks(const Description& d, const Entry& clutch) {
   return Inputs<double>(d, clutch, nullptr, nullptr).choice(ClutchFields(*clutch.kind).law) == 1;
 }
+unsigned clutch_shape(const Description& d, const Entry& entry) {
+  return machine_shape(d, entry, sticks(d, entry) ? 1 : 0);
+}
+std::vector<ForceState> states_of_clutch(const Description& d, const Entry& clutch) {
+  if (!sticks(d, clutch)) return {};
+  return {{.name = "bristle", .initial = "initial_bristle", .is_share_held = true}};
+}
+
+}  // namespace
 
 template <class Coordinate, bool Sticks>
 template <class S>
@@ -113,7 +116,10 @@ ListedKind clutch() {
        .required = true,
        .index = 0}};
   for (Field& field : law_fields(1)) fields.push_back(std::move(field));
-  return {{"clutch", "Clutch between two shafts that turn in joints of their own.", std::move(fields)},
+  return {{.type = "clutch",
+           .summary = "Clutch between two shafts that turn in joints of their own.",
+           .fields = std::move(fields),
+           .states = &states_of_clutch},
           &make_clutch<DifferenceOfJoints>,
           &clutch_shape};
 }
@@ -122,7 +128,10 @@ ListedKind joint_clutch() {
   std::vector<Field> fields = {named_joint("The joint whose bodies it couples.").as(0),
                                joint_coordinate_choice().as(1)};
   for (Field& field : law_fields(2)) fields.push_back(std::move(field));
-  return {{"joint_clutch", "Clutch or brake between the two bodies of a joint.", std::move(fields)},
+  return {{.type = "joint_clutch",
+           .summary = "Clutch or brake between the two bodies of a joint.",
+           .fields = std::move(fields),
+           .states = &states_of_clutch},
           &make_clutch<CoordinateOfJoint>,
           &clutch_shape};
 }

@@ -60,9 +60,6 @@ struct Clutch {
   }
 };
 
-// Whether a clutch has a bristle.
-bool sticks(const Description& description, const Entry& clutch);
-
 ListedKind clutch();        // between two shafts, each with a joint of its own
 ListedKind joint_clutch();  // between the bodies of a joint
 

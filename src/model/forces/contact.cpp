@@ -76,18 +76,20 @@ void CapsuleShape::check(const Inputs<double>& in, int first, std::string& messa
   check_direction(in, first, in.kind().fields[static_cast<std::size_t>(first)].name, message, hint);
 }
 
-std::vector<Field> BoxShape::shape_fields(int) {
+std::vector<Field> BoxShape::shape_fields(int body) {
   return {{.name = "size",
            .type = FieldType::Vector,
            .unit = "m",
            .summary = "Lengths of the edges of the box.",
            .required = true,
-           .range = Range::NonNegative},
+           .range = Range::NonNegative,
+           .pose = PoseRole::Fixed},
           {.name = "orientation",
            .type = FieldType::Rotation,
            .unit = "",
            .summary = "Orientation of the box relative to its body.",
-           .defaults = {0, 0, 0}}};
+           .defaults = {0, 0, 0},
+           .pose = body == 0 ? PoseRole::OnFirst : PoseRole::OnSecond}};
 }
 template <class S>
 void BoxShape::derive(const Inputs<S>& in, int first, int, S* p) {
@@ -255,7 +257,11 @@ ListedKind contact_kind(std::string type, std::string summary) {
     return {{std::move(type), std::move(summary), std::move(fields)}, &make_watched<E>};
   } else {
     add(bristle_fields(), E::kBristles);
-    return {{std::move(type), std::move(summary), std::move(fields)},
+    return {{.type = std::move(type),
+             .summary = std::move(summary),
+             .fields = std::move(fields),
+             .states = &states_of_bristles,
+             .bristle_points = contact_points<First, Second>},
             &make_contact<First, Second>,
             &bristle_shape};
   }

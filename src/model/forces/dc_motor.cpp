@@ -18,6 +18,17 @@ enum Fields {
   kInitialCurrent
 };
 
+// Whether the current of a motor is a state.
+bool has_inductance(const Description& d, const Entry& motor) {
+  const FieldValue& L = motor.fields[kInductance];
+  return L.first >= 0 && d.numbers[static_cast<std::size_t>(L.first)] != 0;
+}
+
+std::vector<ForceState> states_of_motor(const Description& d, const Entry& motor) {
+  if (!has_inductance(d, motor)) return {};
+  return {{.name = "current", .initial = "initial_current"}};
+}
+
 }  // namespace
 
 template <bool Inductive>
@@ -50,15 +61,13 @@ void DcMotor<Inductive>::check(const Inputs<double>& in, std::string& message, s
   }
 }
 
-bool has_inductance(const Description& d, const Entry& motor) {
-  const FieldValue& L = motor.fields[kInductance];
-  return L.first >= 0 && d.numbers[static_cast<std::size_t>(L.first)] != 0;
-}
-
 ListedKind dc_motor() {
-  return {{"dc_motor",
+  return {
+      {.type = "dc_motor",
+       .summary =
            "Direct-current motor in a joint: resistance, inductance, back-EMF, gear, rotor inertia and "
            "friction. With an inductance its current is a state, NAME.current.",
+       .fields =
            {named_joint("The joint that it drives.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
             machine_signal("voltage", "V", "Voltage at the terminals.", {0}).as(kVoltage),
             required_machine_number("resistance", "ohm", "Resistance of the winding.", Range::Positive)
@@ -84,15 +93,16 @@ ListedKind dc_motor() {
                 .as(kRotorInertia),
             machine_number("damping", "N m s/rad", "Viscous friction of the rotor.", {0}, Range::NonNegative)
                 .as(kDamping),
-            machine_number("initial_current", "A", "Current at the start, if there is an inductance.", {0})
-                .as(kInitialCurrent)}},
-          [](unsigned shape) -> std::unique_ptr<Batch> {
-            if (machine_variant(shape) == 1) return std::make_unique<Machine<DcMotor<true>>>();
-            return std::make_unique<Machine<DcMotor<false>>>();
-          },
-          [](const Description& d, const Entry& entry) {
-            return machine_shape(d, entry, has_inductance(d, entry) ? 1 : 0);
-          }};
+            machine_start("initial_current", "A", "Current at the start, if there is an inductance.")
+                .as(kInitialCurrent)},
+       .states = &states_of_motor},
+      [](unsigned shape) -> std::unique_ptr<Batch> {
+        if (machine_variant(shape) == 1) return std::make_unique<Machine<DcMotor<true>>>();
+        return std::make_unique<Machine<DcMotor<false>>>();
+      },
+      [](const Description& d, const Entry& entry) {
+        return machine_shape(d, entry, has_inductance(d, entry) ? 1 : 0);
+      }};
 }
 
 }  // namespace liedyn

@@ -50,9 +50,6 @@ struct DcMotor {
   }
 };
 
-// Whether the current of a motor is a state.
-bool has_inductance(const Description& description, const Entry& motor);
-
 ListedKind dc_motor();
 
 }  // namespace liedyn

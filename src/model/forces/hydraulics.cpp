@@ -28,59 +28,63 @@ enum Fields {
 
 std::vector<Field> fields_of(bool joint) {
   const std::string area = joint ? "m^2 or m^3/rad" : "m^2", length = joint ? "m or rad" : "m";
-  return {
-      required_machine_number("area_a", area,
-                              "Area of the piston in chamber A, which makes the coordinate grow.",
-                              Range::Positive)
-          .as(kAreaA),
-      required_machine_number("area_b", area, "Area of the piston in chamber B, less that of the rod.",
-                              Range::Positive)
-          .as(kAreaB),
-      required_machine_number("dead_volume_a", "m^3",
-                              "Oil in chamber A and its line with the piston fully retracted.",
-                              Range::Positive)
-          .as(kDeadA),
-      required_machine_number("dead_volume_b", "m^3",
-                              "Oil in chamber B and its line with the piston fully extended.",
-                              Range::Positive)
-          .as(kDeadB),
-      required_machine_number("stroke", length, "Stroke of the piston.", Range::Positive).as(kStroke),
-      joint ? machine_number("retracted", length, "The coordinate with the piston fully retracted.", {0})
-                  .as(kRetracted)
-            : required_machine_number("retracted", length,
-                                      "Distance of the points with the piston fully retracted.",
-                                      Range::Positive)
-                  .as(kRetracted),
-      required_machine_number("bulk_modulus", "Pa", "Bulk modulus of the oil, with air and hoses.",
-                              Range::Positive)
-          .as(kBulk),
-      machine_signal(
-          "valve", "",
-          "Opening of the valve: 1 joins A to the supply and B to the tank, -1 the other way round, 0 "
-          "closes it.",
-          {0})
-          .as(kValve),
-      required_machine_number("rated_flow", "m^3/s",
-                              "Flow through one edge of the fully open valve at `rated_drop`.",
-                              Range::NonNegative)
-          .as(kRatedFlow),
-      machine_number("rated_drop", "Pa", "Pressure drop over one edge that `rated_flow` holds for.", {3.5e6},
-                     Range::Positive)
-          .as(kRatedDrop),
-      required_machine_number("supply_pressure", "Pa", "Pressure of the supply.", Range::Any).as(kSupply),
-      machine_number("tank_pressure", "Pa", "Pressure of the tank.", {0}).as(kTank),
-      machine_number("leakage", "m^3/(s Pa)", "Flow past the piston per difference of the pressures.", {0},
-                     Range::NonNegative)
-          .as(kLeakage),
-      machine_number("smoothing", "Pa",
-                     "Drop below which the flow is proportional to it; far above, it goes with the root.",
-                     {1e4}, Range::Positive)
-          .as(kSmoothing),
-      machine_number("damping", joint ? "N s/m or N m s/rad" : "N s/m", "Viscous friction of the piston.",
-                     {0}, Range::NonNegative)
-          .as(kDamping),
-      machine_number("initial_pressure_a", "Pa", "Pressure in chamber A at the start.", {0}).as(kInitialA),
-      machine_number("initial_pressure_b", "Pa", "Pressure in chamber B at the start.", {0}).as(kInitialB)};
+  return {required_machine_number("area_a", area,
+                                  "Area of the piston in chamber A, which makes the coordinate grow.",
+                                  Range::Positive)
+              .as(kAreaA),
+          required_machine_number("area_b", area, "Area of the piston in chamber B, less that of the rod.",
+                                  Range::Positive)
+              .as(kAreaB),
+          required_machine_number("dead_volume_a", "m^3",
+                                  "Oil in chamber A and its line with the piston fully retracted.",
+                                  Range::Positive)
+              .as(kDeadA),
+          required_machine_number("dead_volume_b", "m^3",
+                                  "Oil in chamber B and its line with the piston fully extended.",
+                                  Range::Positive)
+              .as(kDeadB),
+          required_machine_number("stroke", length, "Stroke of the piston.", Range::Positive).as(kStroke),
+          joint ? machine_number("retracted", length, "The coordinate with the piston fully retracted.", {0})
+                      .as(kRetracted)
+                : required_machine_number("retracted", length,
+                                          "Distance of the points with the piston fully retracted.",
+                                          Range::Positive)
+                      .as(kRetracted),
+          required_machine_number("bulk_modulus", "Pa", "Bulk modulus of the oil, with air and hoses.",
+                                  Range::Positive)
+              .as(kBulk),
+          machine_signal(
+              "valve", "",
+              "Opening of the valve: 1 joins A to the supply and B to the tank, -1 the other way round, 0 "
+              "closes it.",
+              {0})
+              .as(kValve),
+          required_machine_number("rated_flow", "m^3/s",
+                                  "Flow through one edge of the fully open valve at `rated_drop`.",
+                                  Range::NonNegative)
+              .as(kRatedFlow),
+          machine_number("rated_drop", "Pa", "Pressure drop over one edge that `rated_flow` holds for.",
+                         {3.5e6}, Range::Positive)
+              .as(kRatedDrop),
+          required_machine_number("supply_pressure", "Pa", "Pressure of the supply.", Range::Any).as(kSupply),
+          machine_number("tank_pressure", "Pa", "Pressure of the tank.", {0}).as(kTank),
+          machine_number("leakage", "m^3/(s Pa)", "Flow past the piston per difference of the pressures.",
+                         {0}, Range::NonNegative)
+              .as(kLeakage),
+          machine_number("smoothing", "Pa",
+                         "Drop below which the flow is proportional to it; far above, it goes with the root.",
+                         {1e4}, Range::Positive)
+              .as(kSmoothing),
+          machine_number("damping", joint ? "N s/m or N m s/rad" : "N s/m", "Viscous friction of the piston.",
+                         {0}, Range::NonNegative)
+              .as(kDamping),
+          machine_start("initial_pressure_a", "Pa", "Pressure in chamber A at the start.").as(kInitialA),
+          machine_start("initial_pressure_b", "Pa", "Pressure in chamber B at the start.").as(kInitialB)};
+}
+
+std::vector<ForceState> states_of_cylinder(const Description&, const Entry&) {
+  return {{.name = "pressure_a", .initial = "initial_pressure_a"},
+          {.name = "pressure_b", .initial = "initial_pressure_b"}};
 }
 
 template <class Coordinate>
@@ -136,26 +140,29 @@ ListedKind hydraulic_cylinder() {
   std::vector<Field> fields = {between_bodies("The two bodies: the housing and the rod.").as(0),
                                two_points().as(1)};
   for (Field& field : fields_of(false)) fields.push_back(std::move(field));
-  return {
-      {"hydraulic_cylinder",
-       "Hydraulic cylinder with two chambers and a valve between two points; its pressures are the states "
-       "NAME.pressure_a and NAME.pressure_b.",
-       std::move(fields)},
-      &make_hydraulics<DistanceOfPoints>,
-      &hydraulics_shape};
+  return {{.type = "hydraulic_cylinder",
+           .summary = "Hydraulic cylinder with two chambers and a valve between two points; its pressures "
+                      "are the states "
+                      "NAME.pressure_a and NAME.pressure_b.",
+           .fields = std::move(fields),
+           .acts_along_points = true,
+           .states = &states_of_cylinder},
+          &make_hydraulics<DistanceOfPoints>,
+          &hydraulics_shape};
 }
 
 ListedKind joint_hydraulics() {
   std::vector<Field> fields = {named_joint("The joint that it drives.").as(0),
                                joint_coordinate_choice().as(1)};
   for (Field& field : fields_of(true)) fields.push_back(std::move(field));
-  return {
-      {"joint_hydraulics",
-       "Hydraulic actuator in a joint: a cylinder along a displacement, a vane actuator about an angle; its "
-       "pressures are the states NAME.pressure_a and NAME.pressure_b.",
-       std::move(fields)},
-      &make_hydraulics<CoordinateOfJoint>,
-      &hydraulics_shape};
+  return {{.type = "joint_hydraulics",
+           .summary = "Hydraulic actuator in a joint: a cylinder along a displacement, a vane actuator about "
+                      "an angle; its "
+                      "pressures are the states NAME.pressure_a and NAME.pressure_b.",
+           .fields = std::move(fields),
+           .states = &states_of_cylinder},
+          &make_hydraulics<CoordinateOfJoint>,
+          &hydraulics_shape};
 }
 
 }  // namespace liedyn

@@ -116,6 +116,12 @@ Field machine_number(std::string name, std::string unit, std::string summary, st
           .range = range};
 }
 
+Field machine_start(std::string name, std::string unit, std::string summary) {
+  Field field = machine_number(std::move(name), std::move(unit), std::move(summary), {0});
+  field.is_initial = true;
+  return field;
+}
+
 Field required_machine_number(std::string name, std::string unit, std::string summary, Range range) {
   Field field = machine_number(std::move(name), std::move(unit), std::move(summary), {}, range);
   field.required = true;

@@ -441,6 +441,8 @@ inline unsigned machine_variant(unsigned shape) { return shape % 2; }
 // A number of a machine.
 Field machine_number(std::string name, std::string unit, std::string summary, std::vector<double> defaults,
                      Range range = Range::Any);
+// The value at the start of one of its states.
+Field machine_start(std::string name, std::string unit, std::string summary);
 Field required_machine_number(std::string name, std::string unit, std::string summary, Range range);
 // One that may be a function of time and follow states and sensors.
 Field machine_signal(std::string name, std::string unit, std::string summary, std::vector<double> defaults);

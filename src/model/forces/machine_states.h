@@ -8,11 +8,9 @@
 
 namespace liedyn {
 
-struct ForceState {
-  std::string name;     // "current"
-  std::string initial;  // the field of the force with its value at the start; empty: 0
-};
 // Those that a force has, as it was typed.
-std::vector<ForceState> states_of_force(const Description& description, const Entry& force);
+inline std::vector<ForceState> states_of_force(const Description& description, const Entry& force) {
+  return force.kind->states != nullptr ? force.kind->states(description, force) : std::vector<ForceState>();
+}
 
 }  // namespace liedyn

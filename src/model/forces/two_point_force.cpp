@@ -40,21 +40,23 @@ void TwoPointForce::partials(const World<double>&, const std::array<Motion<doubl
 }
 
 ListedKind two_point_force() {
-  return {{"two_point_force",
-           "Given force along the line between two points: actuators, muscles, magnets, gravitation.",
-           {between_bodies().as(kBetween),
-            two_points().as(kPoints),
-            {.name = "force",
-             .type = FieldType::Number,
-             .unit = "N",
-             .summary = "The force, positive if it pulls the points together.",
-             .required = true,
-             .may_depend_on_time = true,
-             .may_depend_on_signals = true,
-             .load = LoadKind::Force,
-             .index = kForce}}},
-          &make_force<TwoPointForce>,
-          &signal_shape};
+  return {
+      {.type = "two_point_force",
+       .summary = "Given force along the line between two points: actuators, muscles, magnets, gravitation.",
+       .fields = {between_bodies().as(kBetween),
+                  two_points().as(kPoints),
+                  {.name = "force",
+                   .type = FieldType::Number,
+                   .unit = "N",
+                   .summary = "The force, positive if it pulls the points together.",
+                   .required = true,
+                   .may_depend_on_time = true,
+                   .may_depend_on_signals = true,
+                   .load = LoadKind::Force,
+                   .index = kForce}},
+       .acts_along_points = true},
+      &make_force<TwoPointForce>,
+      &signal_shape};
 }
 
 }  // namespace liedyn

@@ -65,7 +65,7 @@ ListedKind prescribed_motion() {
                    "t.")
                 .as(kMotion)},
        .is_smooth = true,
-       .drives = true},
+       .drives = Drives::Value},
       &make_batch<PrescribedMotion>};
 }
 
@@ -102,7 +102,7 @@ ListedKind prescribed_velocity() {
                              "The rate of the coordinate: a number or a function of the time t.")
                           .as(kMotion)},
            .is_smooth = true,
-           .drives = true},
+           .drives = Drives::Rate},
           &make_batch<PrescribedVelocity>};
 }
 
@@ -214,7 +214,7 @@ ListedKind screw() {
                        .summary = "Displacement along the axis per full turn.",
                        .required = true,
                        .index = kPitch}},
-           .coordinates = {.angle = true, .displacement = true},
+           .coordinates = {.angle = true, .displacement = true, .are_coupled = true},
            .is_smooth = true,
            .held_turns = Screw::held & kTurns},
           &make_batch<Screw>};

@@ -81,7 +81,8 @@ ListedKind distance() {
                    .range = Range::Positive,
                    .may_depend_on_time = true,
                    .index = kLength}},
-       .is_smooth = true},
+       .is_smooth = true,
+       .is_rope = true},
       &make_batch<Distance>};
 }
 

@@ -105,8 +105,7 @@ void GearMesh::derive(const Inputs<S>& in, S* p) {
 }
 
 void GearMesh::check(const Inputs<double>& in, std::string& message, std::string& hint) {
-  message = carrier_mistake(
-      in, {"revolute", "prismatic", "cylindrical", "planar_revolute", "planar_prismatic"}, hint);
+  message = carrier_mistake(in, {.angle = true, .displacement = true}, hint);
   if (!message.empty()) return;
   constexpr double kQuarter = std::numbers::pi / 2;
   if (in.stored(kNormal)) {
@@ -341,12 +340,14 @@ ListedKind gear_mesh() {
          .summary = "Pitch point, where the teeth touch, in the initial configuration, inertial axes: its "
                     "distances from the axes are the pitch radii.",
          .required = true,
+         .pose = PoseRole::Point,
          .index = kAt},
         {.name = "normal",
          .type = FieldType::Vector,
          .unit = "",
          .summary = "Direction in which the first drives the second in the initial configuration, inertial "
                     "axes, of any length; from the axes and the angles if not given.",
+         .pose = PoseRole::Direction,
          .index = kNormal},
         {.name = "pressure_angle",
          .type = FieldType::Number,

@@ -77,6 +77,7 @@ ListedKind generic() {
                    .unit = "rad",
                    .summary = "Axes of the joint in the initial configuration, joint to inertial axes.",
                    .defaults = {0, 0, 0},
+                   .pose = PoseRole::Orientation,
                    .index = kOrientation}},
        .keeps_orientation = true,
        .is_smooth = true},

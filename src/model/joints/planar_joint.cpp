@@ -18,6 +18,7 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
                         .summary = "Place of the joint in the initial configuration, inertial axes.",
                         .required = true,
                         .body_axes = BodyAxes::Each,
+                        .pose = PoseRole::Point,
                         .index = kAt}},
             .coordinates = E::coordinates,
             .keeps_orientation = !E::coordinates.angle && !E::coordinates.displacement,
@@ -32,6 +33,7 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
          .body_axes = E::row_list[static_cast<std::size_t>(E::rows - 1)].kind == HeldRow::Kind::Turn
                           ? BodyAxes::Each
                           : BodyAxes::First,
+         .pose = PoseRole::Direction,
          .index = kAxis});
   for (Field& field : zero_fields(kind.coordinates)) kind.fields.push_back(std::move(field));
   return {std::move(kind), &make_batch<E>};

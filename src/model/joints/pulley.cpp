@@ -126,6 +126,7 @@ ListedKind pulley() {
              .summary = "Where the rope to the first body and the rope to the second leave their pulleys, in "
                         "the initial configuration, inertial axes; both may be one point.",
              .required = true,
+             .pose = PoseRole::Point,
              .index = kPulleys},
             {.name = "on",
              .type = FieldType::Body,

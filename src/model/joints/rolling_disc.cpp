@@ -116,6 +116,7 @@ ListedKind rolling_disc() {
                  "the plane and the centre of the disc.",
              .required = true,
              .body_axes = BodyAxes::Each,
+             .pose = PoseRole::Point,
              .index = kCenter},
             direction("axis", "Axis of the disc in the initial configuration, inertial axes.",
                       BodyAxes::Second)

@@ -22,9 +22,15 @@ inline constexpr Formulation kFormulations[] = {
     {"cardan", NodeType::R3xCardan, NodeType::Cardan, NodeType::R2xSO2},
     {"cardan-body", NodeType::R3xCardanBody, NodeType::CardanBody, NodeType::R2xSO2},
 };
+// The name of the coordinates of the joints, and of a choice that is left to the program.
+inline constexpr std::string_view kMinimalCoordinates = "minimal", kOpenFormulation = "auto";
 constexpr const Formulation& absolute_formulation(std::string_view name) {
   const auto* found = std::ranges::find(kFormulations, name, &Formulation::name);
   return found != std::end(kFormulations) ? *found : kFormulations[0];
+}
+// The one in which rigid bodies have these nodes.
+constexpr std::string_view formulation_of(NodeType body) {
+  return std::ranges::find(kFormulations, body, &Formulation::body)->name;
 }
 
 }  // namespace liedyn

@@ -20,7 +20,8 @@ Field at_point() {
       .unit = "m",
       .summary =
           "Point of the body in the initial configuration, inertial axes; its reference point if not given.",
-      .body_axes = BodyAxes::Each};
+      .body_axes = BodyAxes::Each,
+      .pose = PoseRole::Point};
 }
 
 Field own_axes() {
@@ -45,7 +46,8 @@ std::vector<ListedSensor> body_sensors() {
        "m",
        3,
        [](const auto& c, auto* out) { put(c.motion().p, out); },
-       {.gradient =
+       {.axes = ShownIn::Place,
+        .gradient =
             [](const SensorContext& c, int k, SensorGradient& out) {
               const Motion<double> m = c.motion();
               out.value = m.p[k];
@@ -55,12 +57,14 @@ std::vector<ListedSensor> body_sensors() {
        "m/s",
        3,
        [](const auto& c, auto* out) { put(c.motion().velocity(), out); },
-       {.gradient = [](const SensorContext& c, int k,
+       {.axes = ShownIn::Inertial,
+        .gradient = [](const SensorContext& c, int k,
                        SensorGradient& out) { vector_gradient(c.motion(), 0, k, out); }}},
       {{"acceleration", "Acceleration of a point of a body, inertial axes.", {of_body(), at_point()}},
        "m/s^2",
        3,
-       [](const auto& c, auto* out) { put(c.motion().acceleration(), out); }},
+       [](const auto& c, auto* out) { put(c.motion().acceleration(), out); },
+       {.axes = ShownIn::Inertial}},
       {{"orientation",
         "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Of the two with "
         "opposite "
@@ -78,7 +82,7 @@ std::vector<ListedSensor> body_sensors() {
          if (along < 0 || (along == 0 && value(q[0]) < 0)) q = -q;
          Eigen::Map<Eigen::Matrix<S, 4, 1>>{out} = q;
        },
-       {.remembers = true}},
+       {.axes = ShownIn::Orientation, .remembers = true}},
       {{"rotation_vector",
         "Orientation of a body as a rotation vector, body to inertial axes. It goes on past half a turn, if "
         "no step turns "
@@ -87,7 +91,7 @@ std::vector<ListedSensor> body_sensors() {
        "rad",
        3,
        [](const auto& c, auto* out) { put(wound_rotation_vector(c, c.motion().R), out); },
-       {.remembers = true, .is_angle = true}},
+       {.axes = ShownIn::Orientation, .remembers = true, .is_angle = true}},
       {{"cardan_angles",
         "Orientation of a body by Cardan angles, R = R_x(a) R_y(b) R_z(c), body to inertial axes; continuous "
         "in time.",
@@ -95,14 +99,15 @@ std::vector<ListedSensor> body_sensors() {
        "rad",
        3,
        [](const auto& c, auto* out) { put(wound_cardan_angles(c, c.motion().R), out); },
-       {.remembers = true, .is_angle = true}},
+       {.axes = ShownIn::Orientation, .remembers = true, .is_angle = true}},
       {{"angle",
         "Angle of a body in the plane, from the inertial to its body axes; it counts turns.",
         {of_body()}},
        "rad",
        1,
        [](const auto& c, auto* out) { out[0] = c.at.q[c.at.nodes[c.at.frames[c.sensor.frame].node].q + 2]; },
-       {.in_plane = true,
+       {.axes = ShownIn::Angle,
+        .in_plane = true,
         .is_angle = true,
         .gradient =
             [](const SensorContext& c, int, SensorGradient& out) {
@@ -120,7 +125,8 @@ std::vector<ListedSensor> body_sensors() {
          else
            put(m.R * w, out);
        },
-       {.gradient =
+       {.axes = ShownIn::Body,
+        .gradient =
             [](const SensorContext& c, int k, SensorGradient& out) {
               const Motion<double> m = c.motion();
               if (c.sensor.choice == 1) return vector_gradient(m, 3, k, out);
@@ -139,7 +145,8 @@ std::vector<ListedSensor> body_sensors() {
            put(alpha, out);
          else
            put(m.R * alpha, out);
-       }},
+       },
+       {.axes = ShownIn::Body}},
   };
 }
 

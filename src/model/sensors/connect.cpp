@@ -256,9 +256,7 @@ void (*connection_by(const Field& field))(SensorConnection&, Sensor&) {
 }  // namespace
 
 bool has_effort(const Kind& force) {
-  if (force.field("joint") >= 0 || force.field("joints") >= 0) return true;
-  const bool is_contact = force.field("impact_speed") >= 0;  // of model/forces/contact_law.h
-  return force.field("points") >= 0 && !is_contact;
+  return force.field("joint") >= 0 || force.field("joints") >= 0 || force.acts_along_points;
 }
 
 int SensorConnection::add_frame(int i) {

@@ -59,13 +59,6 @@ void parse_into(SensorConnection& c, std::string_view text, Sensor& sensor) {
   }
 }
 
-// 0: it depends on the entry.
-int listed_components(const Kind& kind) {
-  const std::vector<ListedSensor>& all = sensor_kinds();
-  return std::find_if(all.begin(), all.end(), [&](const ListedSensor& s) { return s.kind.type == kind.type; })
-      ->components;
-}
-
 // The expressions of sensors in their places, which may be conditions. As it was if that becomes too long.
 Expression with_sensors_written_out(const SensorConnection& c, const Expression& given) try {
   Expression out = given;
@@ -142,7 +135,8 @@ EventTarget find_target(const Description& d, const std::string& target) {
       named = true;
     }
     if (const int index = entry_index(d, Section::Sensors, name); index >= 0) {
-      const int components = listed_components(*d.entries(Section::Sensors)[at(index)].kind);
+      // 0: it depends on the entry.
+      const int components = listed_sensor(*d.entries(Section::Sensors)[at(index)].kind).components;
       if (components > 1 && (!named || component >= components))
         refuse(fmt::format("'{}' has {} components, got '{}'", excerpt(name), components, excerpt(target)),
                fmt::format("write one of sensors.{0}[0] to sensors.{0}[{1}]", excerpt(name), components - 1));

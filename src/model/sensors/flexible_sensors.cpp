@@ -39,7 +39,8 @@ Field at_material(std::string summary) {
           .type = FieldType::Vector,
           .unit = "m",
           .summary = std::move(summary) + " Its place in the initial configuration, inertial axes.",
-          .required = true};
+          .required = true,
+          .pose = PoseRole::Point};
 }
 template <class S>
 const FlexibleOutput& flexible(const SensorContextOf<S>& c) {
@@ -56,23 +57,27 @@ std::vector<ListedSensor> flexible_sensors() {
         {of_beam()}},
        "N",
        3,
-       [](const auto& c, auto* out) { section_value<true, 0>(c, out); }},
+       [](const auto& c, auto* out) { section_value<true, 0>(c, out); },
+       {.axes = ShownIn::NoAxes}},
       {{"section_moment",
         "Moment in a section of a beam: torsion, bending about y and about z, section axes.",
         {of_beam()}},
        "N m",
        3,
-       [](const auto& c, auto* out) { section_value<true, 3>(c, out); }},
+       [](const auto& c, auto* out) { section_value<true, 3>(c, out); },
+       {.axes = ShownIn::NoAxes}},
       {{"section_strain", "Strain of a beam: axial, shear along y and along z, section axes.", {of_beam()}},
        "",
        3,
-       [](const auto& c, auto* out) { section_value<false, 0>(c, out); }},
+       [](const auto& c, auto* out) { section_value<false, 0>(c, out); },
+       {.axes = ShownIn::NoAxes}},
       {{"section_curvature",
         "Change of curvature of a beam: twist, bending about y and about z, section axes.",
         {of_beam()}},
        "rad/m",
        3,
-       [](const auto& c, auto* out) { section_value<false, 3>(c, out); }},
+       [](const auto& c, auto* out) { section_value<false, 3>(c, out); },
+       {.axes = ShownIn::NoAxes}},
       {{"modal_coordinates",
         "Modal coordinates of a flexible body: the largest displacement that each mode adds.",
         {of_flexible()}},
@@ -81,7 +86,8 @@ std::vector<ListedSensor> flexible_sensors() {
        []<class S>(const SensorContextOf<S>& c, S* out) {
          const Modal<S> eta = flexible(c).coordinates(c.at);
          std::copy(eta.data(), eta.data() + eta.size(), out);
-       }},
+       },
+       {.axes = ShownIn::NoAxes}},
       {{"elastic_displacement",
         "Displacement of a node of a flexible body relative to its floating frame.",
         {of_flexible(), at_material("The node nearest to this place."), axes("body", "inertial")}},
@@ -91,7 +97,7 @@ std::vector<ListedSensor> flexible_sensors() {
          const Vec3T<S> u = flexible(c).displacement(c.at, c.sensor.element);
          put(c.sensor.choice == 0 ? u : Vec3T<S>(flexible(c).frame(c.at).R * u), out);
        },
-       {.connect = &connect_to_displacement}},
+       {.axes = ShownIn::Body, .connect = &connect_to_displacement}},
       {{"material_position",
         "Place of a node of a flexible body, inertial axes.",
         {of_flexible(), at_material("The node nearest to this place.")}},
@@ -104,7 +110,7 @@ std::vector<ListedSensor> flexible_sensors() {
                  frame.R * (body.place(c.at, c.sensor.element) + body.displacement(c.at, c.sensor.element)),
              out);
        },
-       {.connect = &connect_to_displacement}},
+       {.axes = ShownIn::Place, .connect = &connect_to_displacement}},
       {{"stress",
         "Stress in a flexible body of solid elements: xx, yy, zz, yz, xz, xy, body axes.",
         {of_flexible(), at_material("The point.")}},
@@ -113,7 +119,7 @@ std::vector<ListedSensor> flexible_sensors() {
        []<class S>(const SensorContextOf<S>& c, S* out) {
          Eigen::Map<Vec6T<S>>{out} = flexible(c).stress(c.at, c.sensor.element);
        },
-       {.connect = &connect_to_stress}},
+       {.axes = ShownIn::NoAxes, .connect = &connect_to_stress}},
   };
 }
 

@@ -86,13 +86,15 @@ std::vector<ListedSensor> force_sensors() {
         {of_force(), axes("inertial", "body")}},
        "N",
        3,
-       [](const auto& c, auto* out) { put(applied(c, 0), out); }},
+       [](const auto& c, auto* out) { put(applied(c, 0), out); },
+       {.axes = ShownIn::LoadedBody}},
       {{"applied_torque",
         "Torque that a force element exerts on its body, of two the second, about its point on that body.",
         {of_force(), axes("inertial", "body")}},
        "N m",
        3,
-       [](const auto& c, auto* out) { put(applied(c, 3), out); }},
+       [](const auto& c, auto* out) { put(applied(c, 3), out); },
+       {.axes = ShownIn::LoadedBody}},
       {{"effort",
         "What a force element exerts in a joint, in the direction of the coordinate (motors, springs, "
         "friction): a torque "
@@ -101,7 +103,7 @@ std::vector<ListedSensor> force_sensors() {
        "N m or N",
        1,
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = effort(c); },
-       {.of_effort = true}},
+       {.axes = ShownIn::NoAxes, .of_effort = true}},
       {{"power",
         "Power of a force element or of a joint: what it adds to the energy of the bodies per time, of a "
         "dc_motor with that of its rotor. Joints that do not depend on time have none.",
@@ -109,14 +111,14 @@ std::vector<ListedSensor> force_sensors() {
        "W",
        1,
        [](const auto& c, auto* out) { out[0] = power(c); },
-       {.sums_elements = true}},
+       {.axes = ShownIn::NoAxes, .sums_elements = true}},
       {{"work",
         "Work of a force element or of a joint: its power, integrated over time since the start of the run.",
         {of_force_or_joint()}},
        "J",
        1,
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = S(c.at.angles[c.sensor.angle]); },
-       {.remembers = true, .sums_elements = true}},
+       {.axes = ShownIn::NoAxes, .remembers = true, .sums_elements = true}},
       {{"quantity",
         "Something inside a machine element: the current of a dc_motor, the slip of a clutch, the flows of a "
         "hydraulic_cylinder.",
@@ -134,7 +136,7 @@ std::vector<ListedSensor> force_sensors() {
        [](const auto& c, auto* out) {
          out[0] = dynamic_cast<const MachineOutput&>(*c.joint).quantity(c.at, c.sensor.choice);
        },
-       {.connect = &connect_to_quantity}},
+       {.axes = ShownIn::NoAxes, .connect = &connect_to_quantity}},
   };
 }
 

@@ -70,17 +70,19 @@ void register_sensor(ListedSensor sensor) {
   registry().add(std::move(sensor));
 }
 
+const ListedSensor& listed_sensor(const Kind& kind) {
+  return *std::ranges::find(sensor_kinds(), kind.type, [](const ListedSensor& listed) -> const std::string& {
+    return listed.kind.type;
+  });
+}
+
 Attachment sensor_attachment(const Kind& kind, int i) {
   const int between = kind.field("between"), point = kind.field(between >= 0 ? "points" : "at");
   return {between >= 0 ? between : kind.field("of"), i,
           point >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, point, i};
 }
 
-bool may_look_at_joint(const Kind& kind) {
-  return std::any_of(sensor_kinds().begin(), sensor_kinds().end(), [&](const ListedSensor& listed) {
-    return listed.kind.type == kind.type && listed.traits.sums_elements;
-  });
-}
+bool may_look_at_joint(const Kind& kind) { return listed_sensor(kind).traits.sums_elements; }
 
 bool is_work(const Sensor& sensor) {
   return sensor.listed->traits.remembers && sensor.listed->traits.sums_elements;

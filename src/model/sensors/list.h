@@ -9,6 +9,9 @@ namespace liedyn {
 
 const std::vector<ListedSensor>& sensor_kinds();
 
+// The sensor with this kind, one of kinds(Section::Sensors).
+const ListedSensor& listed_sensor(const Kind& kind);
+
 // Where the frame of a sensor on its i-th body is.
 Attachment sensor_attachment(const Kind& kind, int i);
 

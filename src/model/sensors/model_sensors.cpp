@@ -17,7 +17,8 @@ std::vector<ListedSensor> model_sensors() {
        "",
        1,
        [](const auto& c, auto* out) { out[0] = c.motion().V[0]; },
-       {.gradient =
+       {.axes = ShownIn::NoAxes,
+        .gradient =
             [](const SensorContext& c, int, SensorGradient& out) {
               c.sensor.listed->evaluate(c, &out.value);
               out.V[0][0] = 1;
@@ -35,7 +36,8 @@ std::vector<ListedSensor> model_sensors() {
          const std::remove_pointer_t<decltype(out)> parts[] = {c.energy.kinetic + c.energy.potential,
                                                                c.energy.kinetic, c.energy.potential};
          out[0] = parts[c.sensor.choice];
-       }},
+       },
+       {.axes = ShownIn::NoAxes, .shows_energy = true}},
       {{"expression",
         "Any expression of the time t, of parameters and of the sensors listed before it, such as "
         "\"mass*9.81*position[2]\"; several between semicolons are the components of a vector.",
@@ -55,7 +57,7 @@ std::vector<ListedSensor> model_sensors() {
          for (const Expression& expression : c.sensor.expressions)
            *out++ = expression.template evaluate<std::remove_pointer_t<decltype(out)>>(c.variables);
        },
-       {.shows_reactions = true}},
+       {.axes = ShownIn::NoAxes, .shows_reactions = true}},
       {{"event",
         "Something that happens where an expression of the time t, of parameters and of sensors crosses "
         "zero; it shows the "
@@ -91,7 +93,7 @@ std::vector<ListedSensor> model_sensors() {
          *out = c.sensor.expressions.front().template evaluate<std::remove_pointer_t<decltype(out)>>(
              c.variables);
        },
-       {.shows_reactions = true, .connect = &connect_event}},
+       {.axes = ShownIn::NoAxes, .shows_reactions = true, .connect = &connect_event}},
       {{"sample",
         "Sample and hold, as a digital controller does it: sets a parameter or a state to the value of an "
         "expression at equal "
@@ -131,7 +133,7 @@ std::vector<ListedSensor> model_sensors() {
          *out = c.sensor.expressions.front().template evaluate<std::remove_pointer_t<decltype(out)>>(
              c.variables);
        },
-       {.shows_reactions = true, .connect = &connect_sample}},
+       {.axes = ShownIn::NoAxes, .shows_reactions = true, .connect = &connect_sample}},
   };
 }
 

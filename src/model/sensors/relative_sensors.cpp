@@ -15,8 +15,8 @@ namespace {
 Field own_axes_of(const std::string& which) {
   return frame_rotation(
       which + "_rotation",
-      fmt::format("Axes that are fixed to the {} body, to body axes; those of the body if not given.",
-                  which));
+      fmt::format("Axes that are fixed to the {} body, to body axes; those of the body if not given.", which),
+      which == "first" ? PoseRole::OnFirst : PoseRole::OnSecond);
 }
 
 Field between() {
@@ -34,7 +34,8 @@ Field two_points() {
       .summary =
           "The point of each body in the initial configuration, inertial axes; the reference points if not "
           "given.",
-      .body_axes = BodyAxes::Each};
+      .body_axes = BodyAxes::Each,
+      .pose = PoseRole::Point};
 }
 Field relative_axes() {
   return {.name = "axes",
@@ -167,7 +168,8 @@ std::vector<ListedSensor> relative_sensors() {
        []<class S>(const SensorContextOf<S>& c, S* out) {
          put(Relative<S>(c).place(c.sensor.choice == 1), out);
        },
-       {.gradient =
+       {.axes = ShownIn::Body,
+        .gradient =
             [](const SensorContext& c, int k, SensorGradient& out) {
               const Relative<double> x(c);
               const bool inertial = c.sensor.choice == 1;
@@ -181,7 +183,8 @@ std::vector<ListedSensor> relative_sensors() {
        []<class S>(const SensorContextOf<S>& c, S* out) {
          put(Relative<S>(c).velocity(c.sensor.choice == 1), out);
        },
-       {.gradient =
+       {.axes = ShownIn::Body,
+        .gradient =
             [](const SensorContext& c, int k, SensorGradient& out) {
               const Relative<double> x(c);
               const bool inertial = c.sensor.choice == 1;
@@ -197,7 +200,7 @@ std::vector<ListedSensor> relative_sensors() {
        []<class S>(const SensorContextOf<S>& c, S* out) {
          put(wound_rotation_vector(c, Relative<S>(c).Q), out);
        },
-       {.remembers = true, .is_angle = true}},
+       {.axes = ShownIn::RelativeOrientation, .remembers = true, .is_angle = true}},
       {{"relative_angular_velocity",
         "Angular velocity of the second body relative to the first.",
         {between(), relative_axes(), own_axes_of("first")}},
@@ -206,7 +209,8 @@ std::vector<ListedSensor> relative_sensors() {
        []<class S>(const SensorContextOf<S>& c, S* out) {
          put(Relative<S>(c).spin(c.sensor.choice == 1), out);
        },
-       {.gradient =
+       {.axes = ShownIn::Body,
+        .gradient =
             [](const SensorContext& c, int k, SensorGradient& out) {
               const Relative<double> x(c);
               const bool inertial = c.sensor.choice == 1;
@@ -216,13 +220,15 @@ std::vector<ListedSensor> relative_sensors() {
        "m",
        1,
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = distance(Relative<S>(c)); },
-       {.gradient = [](const SensorContext& c, int,
+       {.axes = ShownIn::NoAxes,
+        .gradient = [](const SensorContext& c, int,
                        SensorGradient& out) { distance_gradient(Relative<double>(c), false, out); }}},
       {{"distance_rate", "Rate of the distance of two points.", {between(), two_points()}},
        "m/s",
        1,
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = distance_rate(Relative<S>(c)); },
-       {.gradient = [](const SensorContext& c, int,
+       {.axes = ShownIn::NoAxes,
+        .gradient = [](const SensorContext& c, int,
                        SensorGradient& out) { distance_gradient(Relative<double>(c), true, out); }}},
   };
 }

@@ -2,6 +2,7 @@
 // of the sensors before it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "liedyn/base/expression.h"
@@ -38,8 +39,23 @@ struct SensorGradient {
 struct Sensor;
 class SensorConnection;  // model/sensors/connect.h
 
+// In which axes a sensor shows its values. It says what becomes of them when its model is moved and turned as a sub-model (io/expand/pose.h).
+enum class ShownIn : std::uint8_t {
+  Unknown,   // nobody has said: expressions of moved models cannot name it
+  NoAxes,    // numbers, or components in axes that turn with the model
+  Place,     // a place in inertial axes
+  Inertial,  // another vector in inertial axes
+  Body,  // a vector in the axes of its body, of two the first, or in inertial ones if the entry chooses them
+  LoadedBody,           // the same with the body that the joint or force in `of` acts on, of two the second
+  Angle,                // about the inertial z axis
+  Orientation,          // to inertial axes, by numbers that are no vector
+  RelativeOrientation,  // between two bodies, by such numbers
+  Joint,                // axes that only the joint in `of` knows
+};
+
 // What the rest of the program must know about a kind of sensor.
 struct SensorTraits {
+  ShownIn axes = ShownIn::Unknown;
   AxisCoordinates needs = {};  // what the joint it looks at must have
   bool remembers =
       false;  // its values go on from those of the last step: turns of an angle, the sign of a quaternion
@@ -49,6 +65,7 @@ struct SensorTraits {
   bool is_angle = false;           // jumps by a whole turn somewhere, unless something remembers
   bool is_rate = false;            // of a joint's coordinate
   bool shows_reactions = false;    // what constraints transmit; an expression may
+  bool shows_energy = false;       // of the whole model
   bool shows_multipliers = false;  // as they stand: in minimal coordinates its joint keeps its rows
   // Of sensors that are functions of coordinates and velocities: expressions of the dynamics may name these. Null otherwise.
   void (*gradient)(const SensorContext&, int component, SensorGradient& out) = nullptr;

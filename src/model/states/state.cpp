@@ -97,6 +97,7 @@ Field initial() {
           .unit = "",
           .summary = "Value at the start.",
           .defaults = {0},
+          .is_initial = true,
           .index = kInitial};
 }
 Field expression(std::string name, std::string summary) {
