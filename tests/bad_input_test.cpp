@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"type that is a number",
                  "\"type\": \"spherical\"",
                  "\"type\": 3",
-                 {"joints.pivot.type: expected a text, got 3"}},
+                 {"joints.pivot.type: expected a string, got 3"}},
         BadModel{"unknown key",
                  "\"mass\": 15",
                  "\"mas\": 15",
@@ -258,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"a force beside a point mass",
                  R"("on": "ball", )",
                  R"("on": "ball", "at": [5, 1, 0], )",
-                 {"forces.push", "not that of the point mass 'ball'"}},
+                 {"forces.push", "not the position of the point mass 'ball'"}},
         BadModel{"HHT with too much damping",
                  "generalized-alpha,rho=0.9",
                  "generalized-alpha,rho=0.3,parameters=hht",
@@ -371,7 +371,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"no mass and no joint",
                  "\"mass\": 1,",
                  "\"mass\": 0,",
-                 {"bodies.ball", "no mass and no joint holds it"}},
+                 {"bodies.ball", "no mass and no constraint"}},
         BadModel{
             "joints that contradict each other", kGood, kTwoLengths, {"joints.", "contradicts others"}, 2}));
 
@@ -544,7 +544,7 @@ INSTANTIATE_TEST_SUITE_P(
              {"-2*phi", "log(phi - 1)"},
              {R"("2*phi" } } })", R"("2*" } } })"}},
             {"sensors.twice.value", "joints.elbow: place y: the initial velocities violate this constraint",
-             "forces.motor: what it adds to the equations of motion at the start"}},
+             "forces.motor: its contribution to the equations of motion at the start"}},
         BadTogether{"but not beside one in a joint, which may be the reason",
                     {{R"("position": [1.5, 0, 0])", R"("position": [1.5, 0, 0], "velocity": [0, 1, 0])"},
                      {R"("at": [0, 0, 0], "axis")", R"("at": [0, 0], "axis")"}},
@@ -555,7 +555,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTogether{
             "a body on a beam without a place",
             {{R"("on": "lower")", R"("on": "shaft")"}},
-            {"bodies.rider.on: there is no body 'shaft' (hint: 'shaft' is a beam: name a place on it, "
+            {"bodies.rider.on: there is no body 'shaft' (hint: 'shaft' is a beam: give a position on it, "
              "shaft[0.5] for the middle)"}},
         BadTogether{"a parameter that cannot be computed is not missing where it is used",
                     {{"\"length\": 1", "\"length\": \"1/0\""}},
@@ -633,7 +633,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{{"run", "slider_crank", "--set", "initial.cranc=1"},
                    "initial.cranc: the model has no such joint"},
         BadCommand{{"converge", "slider_crank", "--set", "initial.crank=1"},
-                   "this command looks at the configuration of the model file"},
+                   "this command uses the configuration of the model file"},
         BadCommand{{"modes", "chain", "--time", "nan"}, "--time: expected a finite time, got nan"},
         BadCommand{{"run", "heavy_top", "--out", "result.txt"}, "ends with .csv or .h5"},
         BadCommand{{"run", "heavy_top", "--out", "no/such/directory/r.csv"},

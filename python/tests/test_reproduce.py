@@ -438,11 +438,11 @@ def test_a_process_that_dies_costs_one_figure(tmp_path, monkeypatch):
         return command(left, *more)
 
     monkeypatch.setattr(runner, "command", first_then_abort)
-    told = []
-    runner.in_a_process(names, tmp_path, True, 1, told.append)
-    assert [verdict.name for verdict in told] == names
-    assert [bool(verdict.failure) for verdict in told] == [False, True, False], [v.failure for v in told]
-    assert "exit code" in told[1].failure
+    reported = []
+    runner.in_a_process(names, tmp_path, True, 1, reported.append)
+    assert [verdict.name for verdict in reported] == names
+    assert [bool(verdict.failure) for verdict in reported] == [False, True, False], [v.failure for v in reported]
+    assert "exit code" in reported[1].failure
 
 
 def test_pages_are_made_from_stored_verdicts(two_figures, tmp_path, capsys):

@@ -22,7 +22,7 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 constexpr std::size_t kMostInstructions = 100000;
 
 std::string too_long() {
-  return fmt::format("the expression, with all that it stands for, has more than {} operations",
+  return fmt::format("the expression, with all expressions that it refers to, has more than {} operations",
                      kMostInstructions);
 }
 

@@ -206,7 +206,7 @@ TEST(Parallelogram, HasEqualReactionsAndSingularPlacesWithNames) {
       EXPECT_THAT(text,
                   testing::ContainsRegex(
                       "singular configuration: joints.A: place x, joints.B: place x, joints.C: place x, "
-                      "joints.D: place x become dependent"));
+                      "joints.D: place x become redundant"));
     }
   }
 }

@@ -155,7 +155,7 @@ SavedRun read_checkpoint(const std::string& file) {
   std::uint32_t crc = 0, row_crc = 0;
   if (content.size() >= sizeof crc) a(crc);
   if (content.size() < sizeof crc || crc_of(a.rest()) != crc)
-    refuse_checkpoint(file, "this checkpoint is damaged: its checksum does not fit", "start the run anew");
+    refuse_checkpoint(file, "this checkpoint is damaged: its checksum does not match", "start the run anew");
   a(row_count, row_bytes, row_crc, out.run);
 
   const std::string name = rows_file(file);

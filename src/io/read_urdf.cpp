@@ -172,7 +172,7 @@ std::optional<Diagnostic> unbalanced_tag(const std::string& text, const std::str
     }
     out = {file, line_at(text, place), "",
            open.empty()
-               ? fmt::format("</{}> ends what has not begun", excerpt(name))
+               ? fmt::format("</{}> has no opening tag", excerpt(name))
                : fmt::format("expected </{}>, which begins at line {}, got </{}>", excerpt(open.back().first),
                              line_at(text, open.back().second), excerpt(name)),
            ""};
@@ -272,7 +272,7 @@ class UrdfReader {
     if (const auto found = robot_.joints_.find(name); found != robot_.joints_.end())
       return builder_.finding(
           "initial." + excerpt(name),
-          found->second->mimic ? "this joint follows another one" : "this joint has no coordinate of its own",
+          found->second->mimic ? "this joint mimics another one" : "this joint has no coordinate of its own",
           "only revolute, continuous and prismatic joints that mimic none have one");
     Suggestion suggestion(name);
     for (const auto& [joint, pointer] : robot_.joints_) suggestion.consider(joint);

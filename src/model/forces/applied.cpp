@@ -28,7 +28,7 @@ std::vector<Field> fields(const std::string& name, const std::string& unit, Load
           {.name = "axes",
            .type = FieldType::Choice,
            .unit = "",
-           .summary = "Axes of the components: they stand still, or turn with the body.",
+           .summary = "Axes of the components: inertial, or fixed to the body.",
            .choices = {"inertial", "body"},
            .index = kAxes},
           frame_rotation("rotation",

@@ -104,9 +104,8 @@ std::vector<Field> SampledBoxShape::shape_fields(int body) {
   out.push_back({.name = "samples",
                  .type = FieldType::Integer,
                  .unit = "",
-                 .summary =
-                     "Points between the ends of each edge, and of the axis of a capsule, where contact "
-                     "is looked for besides the ends.",
+                 .summary = "Number of points between the ends of each edge, and of the axis of a capsule, "
+                            "that are checked for contact in addition to the ends.",
                  .defaults = {3},
                  .range = Range::NonNegative});
   return out;
@@ -121,7 +120,7 @@ void SampledBoxShape::check(const Inputs<double>& in, int first, std::string& me
   BoxShape::check(in, first, message, hint);
   if (const int count = samples(in, first + BoxShape::fields); message.empty() && count > kMostSamples) {
     message = fmt::format("samples: expected at most {}, got {}", kMostSamples, count);
-    hint = "each of them is looked at in every evaluation";
+    hint = "each of them is checked in every evaluation";
   }
 }
 
@@ -158,7 +157,7 @@ void BearingShape::check(const Inputs<double>& in, int first, std::string& messa
 }
 
 std::vector<Field> JournalShape::shape_fields(int) {
-  return {required_length("clearance", "Radius of the bearing less that of the journal.", Range::Positive),
+  return {required_length("clearance", "Radius of the bearing minus that of the journal.", Range::Positive),
           optional_length(
               "radius", "Radius of the journal. The friction acts at this radius less half the penetration."),
           optional_length("length",

@@ -41,7 +41,7 @@ void vector_gradient(const Motion<double>& m, int first, int k, SensorGradient& 
 
 std::vector<ListedSensor> body_sensors() {
   return {
-      {{"position", "Place of a point of a body, inertial axes.", {of_body(), at_point()}},
+      {{"position", "Position of a point of a body, inertial axes.", {of_body(), at_point()}},
        "m",
        3,
        [](const auto& c, auto* out) { put(c.motion().p, out); },
@@ -62,11 +62,8 @@ std::vector<ListedSensor> body_sensors() {
        3,
        [](const auto& c, auto* out) { put(c.motion().acceleration(), out); }},
       {{"orientation",
-        "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Of the two with "
-        "opposite "
-        "signs it is the one with w >= 0 at the start and, if no step turns by half a turn, the continuous "
-        "one "
-        "from there.",
+        "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Its sign is that of "
+        "w >= 0 at the start, and continuous from there if no step rotates by half a turn or more.",
         {of_body(), own_axes()}},
        "",
        4,
@@ -80,9 +77,8 @@ std::vector<ListedSensor> body_sensors() {
        },
        {.remembers = true}},
       {{"rotation_vector",
-        "Orientation of a body as a rotation vector, body to inertial axes. It goes on past half a turn, if "
-        "no step turns "
-        "by more.",
+        "Orientation of a body as a rotation vector, body to inertial axes. It is continuous beyond half a "
+        "turn, if no step rotates by more.",
         {of_body(), own_axes()}},
        "rad",
        3,
@@ -97,7 +93,7 @@ std::vector<ListedSensor> body_sensors() {
        [](const auto& c, auto* out) { put(wound_cardan_angles(c, c.motion().R), out); },
        {.remembers = true, .is_angle = true}},
       {{"angle",
-        "Angle of a body in the plane, from the inertial to its body axes; it counts turns.",
+        "Angle of a body in the plane, from the inertial to its body axes; continuous over many turns.",
         {of_body()}},
        "rad",
        1,

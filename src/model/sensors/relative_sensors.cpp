@@ -23,7 +23,7 @@ Field between() {
   return {.name = "between",
           .type = FieldType::Bodies,
           .unit = "",
-          .summary = "The two bodies: what is shown is the second as seen from the first.",
+          .summary = "The two bodies: the output is the motion of the second relative to the first.",
           .required = true};
 }
 Field two_points() {
@@ -188,9 +188,8 @@ std::vector<ListedSensor> relative_sensors() {
               component(x.velocity(inertial)[k], slopes_of_velocity(x, inertial), k, out);
             }}},
       {{"relative_rotation",
-        "Rotation vector of the second body relative to the first, in its axes. It goes on past half a turn, "
-        "if no step "
-        "turns by more.",
+        "Rotation vector of the second body relative to the first, in its axes; continuous beyond half a "
+        "turn, if no step rotates by more.",
         {between(), own_axes_of("first"), own_axes_of("second")}},
        "rad",
        3,

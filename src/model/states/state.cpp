@@ -95,7 +95,7 @@ Field initial() {
   return {.name = "initial",
           .type = FieldType::Number,
           .unit = "",
-          .summary = "Value at the start.",
+          .summary = "Initial value.",
           .defaults = {0},
           .index = kInitial};
 }
@@ -123,7 +123,7 @@ ListedKind state_expression() {
 
 ListedKind state_integral() {
   return {{"integral",
-           "The integral of an input over the time, x' = input: that of a PID controller, say.",
+           "Integral of an input over time, x' = input: of a PID controller, for example.",
            {initial(), expression("input", "The input")}},
           &make,
           &shape};
