@@ -295,7 +295,7 @@ void print_explanation(const CLI::App& program, const std::string& words) {
   if (const std::vector<std::string> pages = pages_about(words, 1); hint.empty() && !pages.empty())
     hint = fmt::format("a page contains the word: liedyn explain {}", pages.front());
   throw InputError(
-      "", fmt::format("nothing is known about '{}'", excerpt(words)),
+      "", fmt::format("'{}' is not documented", excerpt(words)),
       hint.empty() ? "liedyn list shows elements, integrators and models; liedyn explain glossary shows terms"
                    : hint);
 }

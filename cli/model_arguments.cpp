@@ -38,8 +38,7 @@ void ModelArguments::add_record_to(CLI::App& command) {
   command
       .add_option("--record", record,
                   "all: record the motion of every body and joint, reactions, states, efforts and powers, "
-                  "besides the "
-                  "model's sensors")
+                  "in addition to the model's sensors")
       ->type_name("all")
       ->check(CLI::IsMember({"all"}));
 }

@@ -306,9 +306,9 @@ void add_run(CLI::App& program, int& exit_code) {
       "view, convert and report can show the motion");
   command
       .add_option("--vtk", arguments->vtk,
-                  "Write the deformed shapes of all bodies at every recorded time, with velocities, elastic "
-                  "displacements (of exact beams relative to their first node) and stresses, as files for "
-                  "ParaView into this folder: open MODEL.pvd")
+                  "Write the deformed shapes of all bodies at every recorded time for ParaView into this "
+                  "folder: open MODEL.pvd. They have velocities, elastic displacements (of exact beams "
+                  "relative to their first node) and stresses")
       ->type_name("FOLDER");
   arguments->scene.add_to(command, "the motion");
   arguments->scene.add_frames_to(command);

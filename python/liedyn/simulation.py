@@ -65,7 +65,7 @@ def run(
     output_events: also record at events: a row before their changes and one after them.
     out:        an .h5 file that is written during the run; the result then stays there (`load_result`), and memory is bounded.
     states:     the file also holds all coordinates, velocities, accelerations and multipliers.
-    record:     "all": the motion of every body and joint, reactions, states, efforts and powers, besides the model's sensors.
+    record:     "all": the motion of every body and joint, reactions, states, efforts and powers, in addition to the model's sensors.
     residuals:  also record the largest violation of the constraints, as the channels
                 "constraint_residual.position" and "constraint_residual.velocity".
     sensitivities: paths of parameters; `result.d(sensor, parameter)` is then the derivative of a sensor over time.

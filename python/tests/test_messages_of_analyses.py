@@ -173,14 +173,14 @@ def calls(expression: str) -> None:
 
 SHARED = "this name is already used: variables, outputs and misfit share one set of names"
 BOUNDS = "expected at_least, at_most or equals, the first not above the second"
-SPECTRUM = 'study.json:3: outputs.a: expected one component of a sensor, without @, since a spectrum is wanted (hint: for example "tip[0]")'
+SPECTRUM = 'study.json:3: outputs.a: expected one component of a sensor, without @, for a spectrum (hint: for example "tip[0]")'
 REDUCTIONS = "a time, end, integral, mean, rms, max, min, time_of_max, time_of_min, first>VALUE or first<VALUE"
 LOOP = "functions of robots need joints that form a tree; closed by constraints: C"
 
 # Name, call, the whole message of the InputError.
 ERRORS = [
     # expressions
-    ("unit", lambda: ld.run(pushed("2 kg")), "forces.push.effort: in the expression '2 kg', at character 3: expected an operator or the end, found 'kg' (hint: numbers are in SI units (m, kg, s, rad) and have no unit behind them; a product is written with *)"),
+    ("unit", lambda: ld.run(pushed("2 kg")), "forces.push.effort: in the expression '2 kg', at character 3: expected an operator or the end, found 'kg' (hint: numbers are in SI units (m, kg, s, rad) and written without a unit; a product is written with *)"),
     ("bracket", lambda: ld.run(pushed("2*(t")), "forces.push.effort: in the expression '2*(t', at character 5: expected ')', found the end"),
     ("single equals sign", lambda: ld.run(pushed("where(t = 1, 1, 2)")), "forces.push.effort: in the expression 'where(t = 1, 1, 2)', at character 9: expected '==' to compare, found '='"),
     ("too few arguments", lambda: ld.run(pushed("1 + poly(t)")), "forces.push.effort: in the expression '1 + poly(t)', at character 5: poly takes at least 2 arguments, got 1"),

@@ -184,7 +184,7 @@ COMMANDS = {
     ),
     "word that nobody knows": (
         "explain qwxyz", {},
-        "nothing is known about 'qwxyz' (hint: liedyn list shows elements, integrators and models; liedyn explain glossary shows terms)",
+        "'qwxyz' is not documented (hint: liedyn list shows elements, integrators and models; liedyn explain glossary shows terms)",
     ),
     "nothing to explain": ("explain ' '", {}, "liedyn explain needs a word or a message (hint: liedyn explain revolute)"),
     "states beside checkpoints": (

@@ -126,7 +126,7 @@ STRESS = {"s": {"type": "stress", "of": "f", "at": [0, 0, 0]}}
 NO_STRESS = "flexible.f: has no stresses for a sensor: expected a brick or a mesh of solid elements"
 LOOSE = "flexible.f: consists of several pieces, or has internal motions without stiffness"
 CARRIER = "expected joints with the same first body, got 'j1' on 'ground' and 'j2' on 'a' (hint: give the carrier (a housing, an arm, ground) first in `between` of both joints)"
-NO_SMOOTHING = 'forces.{}: smoothing: missing: the slip below which the torque falls to 0 (hint: choose it well below the slip of interest, or take "law": "stick")'
+NO_SMOOTHING = 'forces.{}: smoothing: missing: the slip below which the torque falls to 0 (hint: choose it well below the slip of interest, or use "law": "stick")'
 NOWHERE = """is given in inertial axes, but the {0} of 'h' is "consistent": the position of this point on 'h' is unknown (hint: give a guess, "{0}": {{"consistent": ...}})"""
 COORDINATES = (
     " (hint: revolute, cylindrical, planar, screw and planar_revolute joints have an angle,"
@@ -245,7 +245,7 @@ MODELS = [
         {"beams": {"b": BEAM}, "forces": {"f": {"type": "line_load", "on": "b"}}, "sensors": {"s": {"type": "applied_force", "of": "f"}}},
     ),
     (
-        "sensors.s.quantity: 'f' of type force has no quantity 'current', and no others (hint: effort, power and applied_force show what other forces exert)",
+        "sensors.s.quantity: 'f' of type force has no quantity 'current', and no others (hint: effort, power and applied_force are sensors of other forces)",
         {"forces": {"f": {"type": "force", "on": "a", "force": [1, 0, 0]}}, "sensors": {"s": {"type": "quantity", "of": "f", "quantity": "current"}}},
     ),
     ("bodies.a.position: in the expression 'x', at character 1: unknown name 'x': this value may depend on parameters only", {"bodies": {"a": POINT | {"position": ["x", 0, 0]}}}),
@@ -293,7 +293,7 @@ CALLS = [
     (ALPHA + "sigma must be a number or opt, got 'x'", alpha("sigma=x")),
     ("integrator rk44: unknown option 'rho' (hint: its options are project, coordinates)", lambda: ld.run("heavy_top", integrator="rk44,rho=1")),
     (
-        ALPHA + "the algorithms as printed (variant=paper) depend on their iterations and have no derivatives (hint: take variant=exact)",
+        ALPHA + "the algorithms as printed (variant=paper) depend on their iterations and have no derivatives (hint: use variant=exact)",
         lambda: ld.sensitivity("heavy_top", ["spin"], ["position[0]"], integrator="generalized-alpha,variant=paper", end=0.01),
     ),
     (

@@ -208,7 +208,7 @@ MASS = "study.json:4: parameters.mass"
 MANY = {f"p{i}": {"distribution": "uniform", "lower": 1, "upper": 2} for i in range(65)}
 SWEEPS = [
     ("unknown spacing", varied(lower=1, upper=2, count=3, spacing="lin"), f"{MASS}.spacing: expected linear or log, got 'lin'"),
-    ("count without bounds", varied(lower=1, count=3), f"{MASS}: expected 'lower' and 'upper' beside 'count'"),
+    ("count without bounds", varied(lower=1, count=3), f"{MASS}: expected 'lower' and 'upper' together with 'count'"),
     ("logarithm of zero", varied(lower=0, upper=2, count=3, spacing="log"), f"{MASS}: expected bounds above 0, since their spacing is logarithmic, got 0 and 2"),
     ("bounds alone", varied(lower=1, upper=2), f"{MASS}: expected one of: values; lower, upper and count; distribution; expression"),
     ("uniform without its lower bound", varied(distribution="uniform", upper=0.5) | {"sampling": {"method": "random", "cases": 4}}, f"{MASS}.lower: is missing: a uniform distribution has it"),
@@ -490,7 +490,7 @@ CHECKPOINTS = [
     ("absent folder to save to", {}, "--save-state no/x", "no/x: cannot be written: there is no folder 'no'"),
     ("folder to keep it in", {}, "--checkpoint .", ".: cannot be written: it is a directory"),
     ("absent folder to keep it in", {}, "--checkpoint no/x", "no/x: cannot be written: there is no folder 'no'"),
-    ("another version", {"last.state": b"liedyn checkpoint file 2\n" + bytes(40)}, "--resume last.state", "last.state: another version of Liedyn wrote this checkpoint (hint: start the run anew)"),
+    ("another version", {"last.state": b"liedyn checkpoint file 2\n" + bytes(40)}, "--resume last.state", "last.state: another version of Liedyn wrote this checkpoint (hint: start the run again)"),
 ]
 
 
@@ -516,4 +516,4 @@ def test_a_damaged_checkpoint(tmp_path):
     assert content.startswith(b"liedyn checkpoint file 1\n")
     for damaged in (content[:-1], content[:-1] + bytes([content[-1] ^ 1]), content[:27]):
         write(tmp_path, {"run.state": damaged})
-        refused(tmp_path, "run model.json --resume run.state", "run.state: this checkpoint is damaged: its checksum does not match (hint: start the run anew)")
+        refused(tmp_path, "run model.json --resume run.state", "run.state: this checkpoint is damaged: its checksum does not match (hint: start the run again)")

@@ -511,12 +511,12 @@ std::vector<std::string> work_advice(const System& system, const State& state, b
   }
   const std::optional<FastestMotion> fastest = fastest_motion(system, state);
   if (!fastest || step * std::abs(fastest->s) <= kUnresolved) return {};
-  return {fmt::format(
-      "sensors.{}: work is unreliable where '{}' moves fast: steps of {:.3g} s are {:.3g} times what "
-      "resolves the "
-      "fastest motion (|s| = {:.3g} 1/s); use at most {:.2g} s, adaptive steps, or the change of `energy`",
-      sensors.front(), fastest->mostly, step, step * std::abs(fastest->s) / kResolved, std::abs(fastest->s),
-      kResolved / std::abs(fastest->s))};
+  return {
+      fmt::format("sensors.{}: work is unreliable where '{}' moves fast: steps of {:.3g} s are {:.3g} times "
+                  "the step that resolves the fastest motion (|s| = {:.3g} 1/s); use at most {:.2g} s, "
+                  "adaptive steps, or the change of `energy`",
+                  sensors.front(), fastest->mostly, step, step * std::abs(fastest->s) / kResolved,
+                  std::abs(fastest->s), kResolved / std::abs(fastest->s))};
 }
 
 StepAdvice step_advice(const System& system, const FastestMotion& fastest, const std::string& integrator,

@@ -84,7 +84,7 @@ std::vector<std::string> model_warnings(const System& system, const State& state
                     "of type planar",
                     g.z()));
   for (std::string& option : options_without_effect(d)) out.push_back(std::move(option));
-  if (model.nodes.empty()) out.emplace_back("the model has no bodies: there is nothing to move");
+  if (model.nodes.empty()) out.emplace_back("the model has no bodies: nothing can move");
   if (std::string note = note_on_code_functions(d); !note.empty()) out.push_back(std::move(note));
   for (std::string& advice : contact_advice(system, state)) out.push_back(std::move(advice));
   return out;

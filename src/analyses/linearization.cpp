@@ -509,9 +509,9 @@ std::string not_steady(const SteadyAxes& axes) {
 std::string not_quite_steady(const SteadyAxes& axes, double t) {
   if (axes.change <= kSteady) return {};
   return fmt::format(
-      "the state at t = {:.6g} s is nearly, but not exactly, a steady motion in axes that rotate at ({:.6g}, "
-      "{:.6g}, {:.6g}) rad/s (the matrices change by {:.2g} per radian): it is treated as steady, with "
-      "relative errors of about that size",
+      "the state at t = {:.6g} s is nearly steady in axes that rotate at ({:.6g}, {:.6g}, {:.6g}) rad/s; the "
+      "matrices change by {:.2g} per radian. It is treated as steady, with relative errors of about that "
+      "size",
       t, axes.rate.x(), axes.rate.y(), axes.rate.z(), axes.change);
 }
 

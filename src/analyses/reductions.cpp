@@ -108,7 +108,7 @@ Reduction parse_reduction(const System& system, const SimulateOptions& options, 
   }
   if (!frequencies.empty()) {
     if (out.components != 1 || sign < text.size())
-      refuse("expected one component of a sensor, without @, since a spectrum is wanted",
+      refuse("expected one component of a sensor, without @, for a spectrum",
              fmt::format("for example \"{}{}\"", sensor_name, sensor->components > 1 ? "[0]" : ""));
     const double most = 0.5 / options.step;
     for (const double f : frequencies)

@@ -367,7 +367,8 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
   if (options.parameters.empty())
     throw InputError("parameters", "expected at least one parameter to differentiate with respect to");
   if (model.sensors.empty())
-    throw InputError(model.description().file, "the model has no sensors, so that nothing has derivatives");
+    throw InputError(model.description().file,
+                     "the model has no sensors, and so no outputs to differentiate");
   if (const std::vector<std::string> work = sensors_of_work(model); !work.empty()) {
     if (!options.outputs.empty()) parse_outputs(system, simulation, options.outputs);
     Sensitivity out = sensitivity(without(work, system), options);

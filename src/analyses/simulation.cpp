@@ -718,7 +718,7 @@ void Simulation::restore(std::string_view checkpoint) {
     const std::string_view layout = checkpoint.substr(kAnyMagic.size()).substr(0, 8);
     refuse(fmt::format("expected the layout {}, got the layout {}", kLayout,
                        excerpt(layout.substr(0, layout.find('\n')))),
-           "another version of Liedyn wrote it; start the simulation anew");
+           "another version of Liedyn wrote it; start the simulation again");
   }
   if (!checkpoint.starts_with(magic_now)) refuse("expected the bytes that save() gave", "");
   Archive a(checkpoint.substr(magic_now.size()));

@@ -316,7 +316,7 @@ ResultFile::ResultFile(const std::string& file) : in_(file) {
     summary_.completed = false;
     const bool alive = is_being_written(file);
     if (!alive) status_ = "killed";
-    summary_.failure = alive ? "the run goes on"
+    summary_.failure = alive ? "the run is in progress"
                              : "the program that wrote the result was killed, or the machine was stopped";
   } else if (is_of_start) {
     summary_.completed = false;

@@ -88,7 +88,7 @@ class SweepReader : public StudyReader {
       finding(item.find("spacing"), path + ".spacing",
               fmt::format("expected linear or log, got '{}'", excerpt(spacing)));
     if (!lower || !upper) {
-      finding(item, path, "expected 'lower' and 'upper' beside 'count'");
+      finding(item, path, "expected 'lower' and 'upper' together with 'count'");
       return {};
     }
     if (spacing == "log" && !(*lower > 0 && *upper > 0)) {

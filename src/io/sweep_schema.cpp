@@ -58,7 +58,7 @@ std::string sweep_schema() {
   const Json properties = {
       {"liedyn_study", described({{"const", 1}}, "Version of this format.")},
       {"description", text},
-      {"model", described(text, "A model file beside the study, or the name of a shipped model.")},
+      {"model", described(text, "A model file, relative to the study, or the name of a shipped model.")},
       {"models", texts},
       {"set", described({{"type", "object"}, {"additionalProperties", number}},
                         "Parameters of the model, by path, in all cases.")},

@@ -301,7 +301,7 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
     if (values.size() > 3 * kMostPathPoints)
       return field_finding(
           name, fmt::format("expected at most {} points, got {}", kMostPathPoints, values.size() / 3),
-          "make it two beams, joined where they meet", line);
+          "use two beams, joined at a common point", line);
     expected = values.size();
   }
   if (values.size() != expected && !principal_moments) {

@@ -22,7 +22,7 @@ void require_absolute_coordinates(const System& system, const std::string& what)
       fmt::format("{} works with one node per body, got {}", what,
                   system.model().formulation() == "minimal" ? "'minimal'"
                                                             : "bodies that are attached to others by `on`"),
-      "the result is the same in absolute coordinates: take those of in_absolute_coordinates()");
+      "the result is the same in absolute coordinates: use in_absolute_coordinates()");
 }
 
 void require_mechanics_only(const System& system, const std::string& what) {

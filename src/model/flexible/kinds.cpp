@@ -156,9 +156,8 @@ ListedKind matrices() {
       "or "
       "three displacements and three rotations for each node.",
       {file("mass_matrix",
-            "Mass matrix: MatrixMarket, or .npz of scipy.sparse.save_npz (csr, csc, coo) or of np.savez, "
-            "there the "
-            "array M or the one that is named after a colon, body.npz:mass."),
+            "Mass matrix: MatrixMarket, or .npz of scipy.sparse.save_npz (csr, csc, coo) or of np.savez. Of "
+            "the latter the array M, or the one named after a colon: body.npz:mass."),
        file("stiffness_matrix", "Stiffness matrix in a file of the same kinds; of np.savez the array K."),
        file("nodes",
             "Positions of the nodes, one per row of a matrix in a file of the same kinds, body axes; of "

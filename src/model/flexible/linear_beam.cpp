@@ -264,7 +264,7 @@ void refuse_touching(const LinearBeam& beam, std::size_t end, const LinearBeam& 
     if (distance_to_line(p, other.rest[i].p, other.rest[i + 1].p) <= tolerance)
       throw std::invalid_argument(fmt::format(
           "has the {} of '{}' on '{}' between two of its nodes, expected it at a node: choose the number of "
-          "elements of '{}' so that there is one, or make it two members",
+          "elements of '{}' so that there is one, or use two members",
           end == 0 ? "start" : "end", name_of(beam), name_of(other), name_of(other)));
 }
 

@@ -366,10 +366,10 @@ void check_rigid_inertia(const FiniteElements& full, const MatrixXd& L) {
   axis.cwiseAbs().maxCoeff(&largest);
   if (axis[largest] < 0) axis = -axis;
   for (double& x : axis) x = std::abs(x) < 1e-9 ? 0 : x;
-  throw std::invalid_argument(fmt::format(
-      "has no moment of inertia about the axis ({:.3g}, {:.3g}, {:.3g}) through its centre of mass, so that "
-      "a torque about it has no finite effect: add rotary inertia to its mass matrix",
-      axis[0], axis[1], axis[2]));
+  throw std::invalid_argument(
+      fmt::format("has no moment of inertia about the axis ({:.3g}, {:.3g}, {:.3g}) through its centre of "
+                  "mass: add rotary inertia to its mass matrix",
+                  axis[0], axis[1], axis[2]));
 }
 
 // Displacements of the points of mass by those of the nodes, and their mass matrix.

@@ -32,7 +32,7 @@ std::vector<Field> fields(const std::string& name, const std::string& unit, Load
            .choices = {"inertial", "body"},
            .index = kAxes},
           frame_rotation("rotation",
-                         "Axes that turn with the body, to body axes; those of the body if not given.")
+                         "Rotation from these body-fixed axes to the body axes; the body axes if not given.")
               .as(kRotation)};
 }
 

@@ -104,8 +104,8 @@ std::vector<Field> SampledBoxShape::shape_fields(int body) {
   out.push_back({.name = "samples",
                  .type = FieldType::Integer,
                  .unit = "",
-                 .summary = "Number of points between the ends of each edge, and of the axis of a capsule, "
-                            "that are checked for contact in addition to the ends.",
+                 .summary = "Number of points that are checked for contact in addition to the ends, on each "
+                            "edge and on the axis of a capsule.",
                  .defaults = {3},
                  .range = Range::NonNegative});
   return out;

@@ -84,24 +84,23 @@ Approach JointSpring::approach(const std::array<Motion<double>, 2>& f, const dou
 }
 
 ListedKind joint_spring() {
-  return {
-      {"joint_spring",
-       "Spring and damper on the angle or the displacement of a joint; an angle may wind up over many turns.",
-       {named_joint("The joint it acts in.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
-        with_signals(number("stiffness", "N m/rad or N/m", "Spring constant k.", {0})).as(kStiffness),
-        with_signals(number("cubic_stiffness", "N m/rad^3 or N/m^3",
-                            "Spring constant k3 of the cube of the deflection.", {0}))
-            .as(kCubic),
-        with_signals(number("damping", "N m s/rad or N s/m", "Damping constant.", {0})).as(kDamping),
-        with_signals(number("free", "rad or m", "The coordinate at which the spring is relaxed.", {0},
-                            Range::Any, true))
-            .as(kFree),
-        number("backlash", "rad or m",
-               "Width of a dead band about `free` in which the spring does not act; the damping does.", {0},
-               Range::NonNegative)
-            .as(kBacklash)}},
-      &make_watched_spring<JointSpring>,
-      &signal_shape};
+  return {{"joint_spring",
+           "Spring and damper on the angle or the displacement of a joint; an angle may exceed one turn.",
+           {named_joint("The joint it acts in.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
+            with_signals(number("stiffness", "N m/rad or N/m", "Spring constant k.", {0})).as(kStiffness),
+            with_signals(number("cubic_stiffness", "N m/rad^3 or N/m^3",
+                                "Spring constant k3 of the cube of the deflection.", {0}))
+                .as(kCubic),
+            with_signals(number("damping", "N m s/rad or N s/m", "Damping constant.", {0})).as(kDamping),
+            with_signals(number("free", "rad or m", "The coordinate at which the spring is relaxed.", {0},
+                                Range::Any, true))
+                .as(kFree),
+            number("backlash", "rad or m",
+                   "Width of a dead band about `free` in which the spring does not act; the damping does.",
+                   {0}, Range::NonNegative)
+                .as(kBacklash)}},
+          &make_watched_spring<JointSpring>,
+          &signal_shape};
 }
 
 // ---- stop
@@ -313,8 +312,8 @@ ListedKind joint_friction() {
                Range::Positive)
             .as(kRadius),
         number("length", "m",
-               "Length of the bearing: torques across the axis load it with torque/length. Without, they do "
-               "not count.",
+               "Length of the bearing: torques across the axis load it with torque/length. If not given, "
+               "they cause no friction.",
                {}, Range::Positive)
             .as(kLength),
         number("smoothing", "rad/s or m/s", "Speed below which the friction falls smoothly to 0.", {},

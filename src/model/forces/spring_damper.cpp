@@ -22,7 +22,7 @@ template void SpringDamper::derive<double>(const Inputs<double>&, double*);
 
 void SpringDamper::check(const Inputs<double>& in, std::string& message, std::string&) {
   if (in.in_bodies(kPoints) && !in.stored(kFreeLength))
-    message = "free_length: missing: points in body axes do not say how far apart they are";
+    message = "free_length: missing: it cannot be computed from points in body axes";
 }
 
 void SpringDamper::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,

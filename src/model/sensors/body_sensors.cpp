@@ -25,7 +25,7 @@ Field at_point() {
 
 Field own_axes() {
   return frame_rotation("rotation",
-                        "Axes that are fixed to the body, to body axes; those of the body if not given.");
+                        "Rotation from these body-fixed axes to the body axes; the body axes if not given.");
 }
 
 // e_k.R y of a vector y = V_t or V_r, which begins at `first`: d(R y) = R dy - R y~ d_r.
@@ -63,7 +63,7 @@ std::vector<ListedSensor> body_sensors() {
        [](const auto& c, auto* out) { put(c.motion().acceleration(), out); }},
       {{"orientation",
         "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Its sign is that of "
-        "w >= 0 at the start, and continuous from there if no step rotates by half a turn or more.",
+        "w >= 0 at the start; from there it is continuous, if no step rotates by half a turn or more.",
         {of_body(), own_axes()}},
        "",
        4,

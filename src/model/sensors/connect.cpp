@@ -140,7 +140,7 @@ void connect_to_force(SensorConnection& c, Sensor& sensor) {
     c.refuse(
         fmt::format("expected a force in a joint or along the line between two points, got '{}' of type {}",
                     force.name, force.kind->type),
-        "applied_force and applied_torque show what other forces exert");
+        "applied_force and applied_torque give the loads of other forces");
   else if (sensor.elements > 1 && !traits.sums_elements)
     c.refuse(fmt::format("'{}' of type {} is distributed along a beam", force.name, force.kind->type),
              "such a force has the sensors power and work");
@@ -308,7 +308,7 @@ void connect_to_quantity(SensorConnection& c, Sensor& sensor) {
   const std::string got =
       fmt::format("'{}' of type {} has no quantity '{}'", force.name, force.kind->type, excerpt(wanted));
   if (known.empty())
-    c.refuse(got + ", and no others", "effort, power and applied_force show what other forces exert");
+    c.refuse(got + ", and no others", "effort, power and applied_force are sensors of other forces");
   else
     c.refuse(fmt::format("{}, expected one of {}", got, fmt::join(known, ", ")), did_you_mean(wanted, known));
 }

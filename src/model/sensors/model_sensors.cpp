@@ -27,7 +27,7 @@ std::vector<ListedSensor> model_sensors() {
         {{.name = "part",
           .type = FieldType::Choice,
           .unit = "",
-          .summary = "Which part of it.",
+          .summary = "Part of the energy.",
           .choices = {"total", "kinetic", "potential"}}}},
        "J",
        1,

@@ -15,7 +15,7 @@ namespace {
 Field own_axes_of(const std::string& which) {
   return frame_rotation(
       which + "_rotation",
-      fmt::format("Axes that are fixed to the {} body, to body axes; those of the body if not given.",
+      fmt::format("Rotation from axes fixed to the {} body to its body axes; the body axes if not given.",
                   which));
 }
 
@@ -40,9 +40,7 @@ Field relative_axes() {
   return {.name = "axes",
           .type = FieldType::Choice,
           .unit = "",
-          .summary =
-              "Axes of the components, which rates are relative to as well: those of the first body, or "
-              "inertial.",
+          .summary = "Axes of the components and of their rates: those of the first body, or inertial.",
           .choices = {"first", "inertial"}};
 }
 

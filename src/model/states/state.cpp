@@ -137,7 +137,7 @@ ListedKind state_filter() {
             {.name = "time_constant",
              .type = FieldType::Number,
              .unit = "s",
-             .summary = "After a step of the input, x has come within 1/e of it after this time.",
+             .summary = "After a step of the input, its difference to x falls to 1/e within this time.",
              .required = true,
              .range = Range::Positive,
              .index = kTimeConstant}}},
