@@ -230,7 +230,7 @@ TEST(Doctor, ThisBuildWorks) {
   const Outcome outcome = run_program({"doctor"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("All that is needed works."));
-  EXPECT_THAT(outcome.out, HasSubstr("from the known answer"));
+  EXPECT_THAT(outcome.out, HasSubstr("from the reference solution"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("FAILED")));
 }
 

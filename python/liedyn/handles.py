@@ -198,7 +198,7 @@ class Symbol(Expression):
 
 
 class Parameter(Symbol):
-    """A named number of the model. `value` is what it is now; `set(value)` changes it."""
+    """A parameter of the model. `value` is what it is now; `set(value)` changes it."""
 
     __slots__ = ()
 

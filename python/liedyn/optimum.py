@@ -42,7 +42,7 @@ class Optimum(Shown):
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The numbers of the model, as `set` of `Model.run` takes them."""
+        """The parameters of the model, as `set` of `Model.run` takes them."""
         return self.data["parameters"]
 
     @property

@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
             return work(names, options)
         return write_page(options, run_all(names, options))
     except KeyboardInterrupt:
-        print("\nStopped. The same command does what is missing.", file=sys.stderr)
+        print("\nStopped. The same command runs the missing figures.", file=sys.stderr)
         if pages.of_directory(options.out):
             write_page(options, [])
         return 130
@@ -108,7 +108,7 @@ def work(names: list[str], options: argparse.Namespace) -> int:
 def run_all(names: list[str], options: argparse.Namespace) -> list[Verdict]:
     kept = {} if options.fresh else {n: v for n in names if (v := runner.done(n, options.out, options.quick))}
     if kept:
-        print(f"{len(kept)} of {len(names)} are there already (--fresh runs them again)", flush=True)
+        print(f"{len(kept)} of {len(names)} are complete (--fresh runs them again)", flush=True)
     verdicts = list(kept.values())
     todo = [name for name in names if name not in kept]
     for verdict in runner.run_figures(todo, options.out, quick=options.quick, jobs=options.jobs):

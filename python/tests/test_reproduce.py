@@ -397,7 +397,7 @@ def test_what_is_done_is_not_run_again(two_figures, tmp_path, capsys, monkeypatc
     main(options)
     main(options)
     assert two_figures == ["report-bad", "report-good", "report-bad"], "a failed figure is tried again, a good one is kept"
-    assert "1 of 2 are there already" in capsys.readouterr().out
+    assert "1 of 2 are complete" in capsys.readouterr().out
     main(["report-good", "--quick", "--jobs", "1", "--out", str(tmp_path)])
     main(["report-good", "--jobs", "1", "--out", str(tmp_path)])
     assert len(two_figures) == 5, "a quick verdict is no verdict"

@@ -200,7 +200,7 @@ TEST(MasslessBodies, AreRefusedByNameWhereNothingHoldsThem) {
   free.body("solid", "point").set("mass", {1});
   free.body("ghost", "point").set("mass", {0});
   EXPECT_THAT(refusal(free.finish()),
-              HasSubstr("bodies.ghost: force x: nothing determines this acceleration"));
+              HasSubstr("bodies.ghost: force x: this acceleration is undetermined"));
 
   ModelBuilder half_held;
   half_held.body("rod", "rigid").set("mass", {0}).set("inertia", {0, 0, 0}).set("position", {1, 0, 0});

@@ -30,7 +30,7 @@ ReductionMethod method_of(const Description& d, const Entry& body) {
   const int choice = Inputs<double>(d, body, nullptr, nullptr).choice(body.kind->field("method"));
   return choice == 0 ? ReductionMethod::HurtyCraigBampton : ReductionMethod::Free;
 }
-// An interface is rigid with its nodes, wherever it is: far away it is hardly meant.
+// An interface is rigid with its nodes, wherever it is: a large distance is probably a mistake.
 void warn_of_distance(const Entry& entry, const InterfaceNodes& interface, const FiniteElements& elements,
                       std::vector<std::string>& warnings) {
   Eigen::AlignedBox3d box;
