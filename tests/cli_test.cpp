@@ -248,13 +248,13 @@ TEST(Check, NamesRedundantConstraints) {
                 "b": { "type": "spherical", "between": ["ground", "top"], "at": [1, 0, 0] } } })json");
   const Outcome outcome = run_program({"check", model});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out, ::testing::ContainsRegex("redundant constraints  joints.[ab]: place x"));
+  EXPECT_THAT(outcome.out, ::testing::ContainsRegex("redundant constraints  joints.[ab]: position x"));
   EXPECT_THAT(outcome.out, HasSubstr("degrees of freedom     1"));
   EXPECT_THAT(outcome.out, HasSubstr("can be simulated"));
   const Outcome simulated = run_program({"run", model, "--end", "0.1"});
   EXPECT_EQ(simulated.exit_code, 0);
   EXPECT_THAT(simulated.err, ::testing::ContainsRegex(
-                                 "warning: 1 redundant constraint is not imposed: joints.[ab]: place x"));
+                                 "warning: 1 redundant constraint is not imposed: joints.[ab]: position x"));
 }
 
 TEST(Check, SaysThatNothingCanMove) {

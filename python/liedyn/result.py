@@ -151,7 +151,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
         return Tables([], np.array)
 
     def state_names(self, what: str) -> list[str]:
-        """Names of the columns of `states[what]`: "top.position[0]", "top.orientation[3]", "joints.pivot: place x"."""
+        """Names of the columns of `states[what]`: "top.position[0]", "top.orientation[3]", "joints.pivot: position x"."""
         if what not in self.states:
             raise KeyError(f"no states '{what}'; run(..., out=\"FILE.h5\", states=True) records them")
         return self._stored.state_names(what)

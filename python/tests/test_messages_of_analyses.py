@@ -254,7 +254,7 @@ FAILURES = [
     ("eigenvalues too close to each other", lambda: ld.modes(damped_beam(0.1, 120), solver="sparse", count=2), "only 0 of 2 modes were found by the sparse solver, since eigenvalues are too close to each other, and the model has more velocities than the dense solver takes: 726, at most 600"),
 ]
 
-REDUNDANT = "5 redundant constraints are not imposed: joints.hinge: place x, joints.hinge: place z, joints.second: place y, joints.second: turn about joint x, joints.second: turn about joint y"
+REDUNDANT = "5 redundant constraints are not imposed: joints.hinge: position x, joints.hinge: position z, joints.second: position y, joints.second: rotation about joint x, joints.second: rotation about joint y"
 NOT_UNIQUE = "depends on the distribution of the reactions; reactions are the minimum-norm solution (torques divided by the model length, 1.21655251 m)"
 LINKS = "; ".join(f"link{i} turns about (0, 1, 0) and moves along (1, 0, 0)" for i in (51, 50, 49))
 

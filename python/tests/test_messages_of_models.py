@@ -18,7 +18,7 @@ CYLINDER = {
     **{"dead_volume_a": 1e-4, "dead_volume_b": 1e-4, "stroke": 0.5, "retracted": 1, "bulk_modulus": 1e9, "rated_flow": 1e-3, "supply_pressure": 1e7},
 }
 MATRICES = {"type": "matrices", "mass_matrix": np.eye(3), "stiffness_matrix": np.eye(3), "nodes": np.zeros((1, 3))}
-ROWS = ["place x", "place y", "place z", "turn about joint x", "turn about joint y", "turn about joint z"]
+ROWS = ["position x", "position y", "position z", "rotation about joint x", "rotation about joint y", "rotation about joint z"]
 BRICK = {"type": "brick", "size": [1, 0.1, 0.1], "divisions": [2, 1, 1], "young": 1e9, "density": 1000}
 
 
@@ -251,11 +251,11 @@ MODELS = [
     ("bodies.a.position: in the expression 'x', at character 1: unknown name 'x': this value may depend on parameters only", {"bodies": {"a": POINT | {"position": ["x", 0, 0]}}}),
     # the start
     (
-        "joints.j: place x: the initial positions violate this constraint by -0.5" + POSITION_HINT,
+        "joints.j: position x: the initial positions violate this constraint by -0.5" + POSITION_HINT,
         {"bodies": {"a": RIGID | {"position": [1.5, 0, 0]}}, "joints": {"j": {"type": "spherical", "between": ["ground", "a"], "at": {"ground": [0, 0, 0], "a": [-1, 0, 0]}}}},
     ),
     (
-        "joints.j: place x: the initial velocities violate this constraint by -0.5" + VELOCITY_HINT,
+        "joints.j: position x: the initial velocities violate this constraint by -0.5" + VELOCITY_HINT,
         {"bodies": {"a": RIGID | {"velocity": [0.5, 0, 0]}}, "joints": {"j": {"type": "spherical", "between": ["ground", "a"], "at": [0, 0, 0]}}},
     ),
     (
@@ -297,7 +297,7 @@ CALLS = [
         lambda: ld.sensitivity("heavy_top", ["spin"], ["position[0]"], integrator="generalized-alpha,variant=paper", end=0.01),
     ),
     (
-        "events.taut: joints.j: expected a position that satisfies the joint at t = 0.125: 'joints.j: place x' is violated by -0.0625"
+        "events.taut: joints.j: expected a position that satisfies the joint at t = 0.125: 'joints.j: position x' is violated by -0.0625"
         " (hint: engage a joint where its constraint is satisfied: velocities may jump there, positions not)",
         lambda: ld.run(falling_from_a_joint()),
     ),
@@ -324,7 +324,7 @@ FAILURES = [
         lambda: ld.run("pendulum", integrator="rk44", end=10, step=10),
     ),
     (
-        "t = 0.5, step 0.5: constraint 'joints.j: place x' is violated by -0.278 m (allowed: 0.133); the step is beyond the limit of stability. Use a smaller step,"
+        "t = 0.5, step 0.5: constraint 'joints.j: position x' is violated by -0.278 m (allowed: 0.133); the step is beyond the limit of stability. Use a smaller step,"
         " more numerical damping (a smaller rho), formulation r3so3-spatial or index=stabilized",
         lambda: ld.run(turning_arm(), integrator="rk44,project=none", end=2, step=0.5),
     ),
@@ -341,7 +341,7 @@ WARNINGS = [
         lambda: ld.run(model(bodies={"a": RIGID | {"angular_velocity": [0, 1.6, 0]}}), formulation="cardan", end=2, step=0.125),
     ),
     (
-        "t = 0.3: singular configuration: joints.A: place x, joints.D: place x, joints.B: place x, joints.C: place x become redundant there; the motion beyond it may not be unique, and multipliers are large",
+        "t = 0.3: singular configuration: joints.A: position x, joints.D: position x, joints.B: position x, joints.C: position x become redundant there; the motion beyond it may not be unique, and multipliers are large",
         lambda: ld.run(parallelogram(-0.3), end=0.6, step=0.01),
     ),
 ]

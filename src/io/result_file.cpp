@@ -65,7 +65,7 @@ void add_names(std::vector<std::string>& out, const std::string& body, const cha
     out.push_back(count == 1 ? fmt::format("{}.{}", body, what) : fmt::format("{}.{}[{}]", body, what, i));
 }
 
-// "top.position[0]", "top.orientation[3]", "crank.angle"; of multipliers "joints.pivot: place x".
+// "top.position[0]", "top.orientation[3]", "crank.angle"; of multipliers "joints.pivot: position x".
 std::vector<std::string> names_of(const Model& model, const StatePart& part) {
   std::vector<std::string> out;
   if (part.values == &State::lambda) {

@@ -569,7 +569,7 @@ class FlexibleInterface : public ForBothScalars<FlexibleInterface, FlexibleBatch
  public:
   FlexibleInterface() {
     facts_.coupling.rows = 6;  // they are counted before the modes are known
-    facts_.row_names = {"place x", "place y", "place z", "rotation x", "rotation y", "rotation z"};
+    facts_.row_names = {"position x", "position y", "position z", "rotation x", "rotation y", "rotation z"};
   }
   void derive(const Inputs<double>& in, double* out) const {
     const Description& d = in.description();
