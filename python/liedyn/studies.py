@@ -370,7 +370,7 @@ class StudyTable(Shown):
         table = self._one(name).reshape(-1, runs)
         whole = np.isfinite(table).all(axis=1)
         if not whole.all():
-            warn(f"{plural(int((~whole).sum()), 'point')} of {len(whole)} are left out, since a case of them did not complete")
+            warn(f"{plural(int((~whole).sum()), 'point')} of {len(whole)} are left out, since one of their cases did not complete")
         if whole.sum() < 2:
             raise InputError([Diagnostic("", 0, "study", "expected at least two points whose cases all completed")])
         return table[whole], whole
@@ -408,10 +408,10 @@ class StudyTable(Shown):
         if study is not None and not isinstance(study, Study):
             raise InputError([Diagnostic("", 0, "study", f"expected a Study, got {shown(study)}")])
         if study is None and scenes:
-            message = "a store alone has no motions: expected the study, to run cases again"
+            message = "a store contains no motions: expected the study, to run cases again"
             raise InputError([Diagnostic("", 0, "scenes", message, "view(study=ld.Study(FILE), scenes=5)")])
         if study is not None and study.layout["fingerprint"] != self.layout["fingerprint"]:
-            raise InputError([Diagnostic("", 0, "study", f"this is another study than that of {self.file}")])
+            raise InputError([Diagnostic("", 0, "study", f"this study is not that of {self.file}")])
         page = _liedyn.study_page(self.file, Path(self.file).stem, study and study._plan, scenes)
         return StudyView(page, len(self))
 

@@ -219,5 +219,5 @@ def recorded_view(scene: str | None, analysis: str = "run") -> View:
     if scene is None:
         message = "this result contains the values of sensors, but no poses to show"
         page = "; run(..., html=FILE) writes a page" if analysis == "run" else ""
-        raise InputError([Diagnostic("", 0, "view", message, f"{analysis}(..., scene=True) keeps them{page}")])
+        raise InputError([Diagnostic("", 0, "view", message, f"{analysis}(..., scene=True) records them{page}")])
     return View(scene)
