@@ -49,7 +49,7 @@ void print(const LinearAnalysis& a) {
   const auto limit = [](double x) { return std::isfinite(x) ? fmt::format("{:.4g}", x) : "infinity"; };
   fmt::print("\n  stable on y' = lambda y for lambda h from -{} to 0 and up to {} i\n", limit(a.real_limit),
              limit(a.imaginary_limit));
-  fmt::print("  largest defect of the conditions of order 1 ... {}: {:.2g}\n", a.order_defects.size(),
+  fmt::print("  largest residual of the conditions of order 1 ... {}: {:.2g}\n", a.order_defects.size(),
              fmt::join(a.order_defects, ", "));
   fmt::print("  {:>11}  {:>15}  {:>17}  {:>19}\n", "h/T", "spectral radius", "amplitude decay %",
              "period elongation %");
@@ -91,13 +91,15 @@ void add_analyze_integrator(CLI::App& program, int& exit_code) {
   command.add_option("NAME", a->integrators, "Integrators with their options")
       ->type_name("NAME[,KEY=VALUE...]")
       ->required();
-  command.add_option("--range", a->range, "Steps as parts of the oscillator's period T, a geometric row")
+  command
+      .add_option("--range", a->range,
+                  "Steps as fractions of the oscillator's period T, in geometric progression")
       ->type_name("FROM:TO:COUNT")
       ->capture_default_str();
   command
       .add_option("--out", a->out, "Write PREFIX.csv, PREFIX.json and, with matplotlib, the plot PREFIX.png")
       ->type_name("PREFIX");
-  command.add_flag("--no-plot", a->no_plot, "Write no plot");
+  command.add_flag("--no-plot", a->no_plot, "Do not write a plot");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
       "On x'' + omega^2 x = 0, T = 2 pi/omega, with steps h. Amplitude decay is the numerical damping ratio, "

@@ -66,12 +66,12 @@ int assemble_command(AssembleArguments& arguments) {
 
 void add_assemble(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand("assemble",
-                                              "From a rough configuration a consistent one: positions, "
-                                              "velocities and accelerations that meet the constraints");
+                                              "Make a rough configuration consistent: positions, velocities "
+                                              "and accelerations that satisfy the constraints");
   const auto a = std::make_shared<AssembleArguments>();
   a->model.add_to(command);
   CLI::Option* const hold =
-      command.add_option("--hold", a->options.held, "Bodies that keep their positions and velocities")
+      command.add_option("--hold", a->options.held, "Bodies whose positions and velocities are fixed")
           ->type_name("BODY...")
           ->delimiter(',');
   command.add_option("--free", a->options.free, "The only bodies that may move; all if neither is given")
@@ -85,7 +85,7 @@ void add_assemble(CLI::App& program, int& exit_code) {
       ->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
-      "A file for --from may name some bodies only, with some of position, orientation, velocity, "
+      "A file for --from may contain some bodies only, with some of position, orientation, velocity, "
       "angular_velocity.\n"
       "Exit code 0: done; 2: the input is wrong, or there is no such configuration nearby (the worst "
       "constraint is named).");

@@ -40,7 +40,7 @@ std::string text_of(const StepAdvice& a) {
   std::string out = fmt::format("|s| = {:.4g} {}, mostly of '{}'", std::abs(a.fastest.s),
                                 oscillates ? "rad/s" : "1/s", a.fastest.mostly);
   if (a.adaptive) {
-    out += "; the integrator chooses its steps";
+    out += "; the step size is adaptive";
     if (a.is_explicit) out += fmt::format(", stable up to about {:.2g} s", a.longest);
     return out;
   }
@@ -107,7 +107,7 @@ void print_text(const System& system, const Inspection& i, const std::optional<S
                g.second);
   if (step) fmt::print("  {:<22} {}\n", "fastest motion", text_of(*step));
   if (i.findings.empty())
-    fmt::print("The model can be simulated{}.\n", i.is_locked ? ", but nothing in it can move" : "");
+    fmt::print("The model can be simulated{}.\n", i.is_locked ? ", but no body can move" : "");
 }
 
 void print_json(const System& system, const Inspection& i, const std::optional<StepAdvice>& step) {
@@ -192,7 +192,7 @@ int check_sweep(const std::string& study, bool json) {
   for (const SweepVariant& v : plan.variants)
     fmt::print("  {:<22} {}, {}, steps of {:.3g} s from {:.3g} to {:.3g} s{}\n", v.model, v.formulation,
                v.integrator, v.options.step, v.options.start, v.options.end,
-               v.reread ? ", read anew for each case" : "");
+               v.reread ? ", read again for each case" : "");
   for (const Reduction& r : plan.variants.front().outputs)
     fmt::print("  {:<22} {} number{}{}{}\n", r.name, r.width(), r.width() == 1 ? "" : "s",
                r.unit.empty() ? "" : ", ", r.unit);
@@ -273,16 +273,17 @@ void add_check(CLI::App& program, int& exit_code) {
   arguments->model.add_to(command);
   command
       .add_option("--initial", arguments->initial,
-                  "check: values that violate a constraint are an error; project: they may move")
+                  "check: values that violate a constraint are an error; project: they are projected onto "
+                  "the constraints")
       ->type_name("check|project");
   command
       .add_option(
           "--step", arguments->step,
-          fmt::format("Step to compare with the fastest motion, for models of up to {} velocities; the "
+          fmt::format("Step size to compare with the fastest motion, for models of up to {} velocities; the "
                       "model's own if not given [s]",
                       kLargestDense))
       ->type_name("H");
-  command.add_option("--integrator", arguments->integrator, "Integrator to judge that step by, as for run")
+  command.add_option("--integrator", arguments->integrator, "Integrator for this comparison, as for run")
       ->type_name("NAME[,KEY=VALUE...]");
   command.add_flag("--json", arguments->json, "Print one JSON object, and nothing else on standard output");
   command.callback([arguments, &exit_code] { exit_code = check(*arguments); });

@@ -140,7 +140,7 @@ void add_common_options(CLI::App& command, std::vector<std::string>& files) {
   if (!commands.empty()) return;
   command.add_flag_callback(
       "--allow-outside", [] { setenv("LIEDYN_ALLOW_OUTSIDE", "1", 1); },
-      "Models and studies may name files outside of their folder");
+      "Models and studies may refer to files outside their folder");
   // load_plugins() has read it.
   command
       .add_option("--plugin", files,
@@ -192,11 +192,11 @@ Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int ar
     command += " " + one->get_name();
   std::string message = error.what();
   message = message.substr(0, message.find('\n'));
-  std::string hint = fmt::format("{} --help shows what it takes", command);
+  std::string hint = fmt::format("{} --help shows its arguments", command);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const std::vector<std::string> words = program.remaining(true);
     const std::string word = words.empty() ? "" : words.front();
-    message = fmt::format("{} does not take '{}'", command, excerpt(word));
+    message = fmt::format("{} has no argument '{}'", command, excerpt(word));
     for (int i = 1; i + 2 < argc; ++i)
       if (std::string_view(argv[i]) == "--set" && word == argv[i + 2])
         hint = std::string_view(argv[i + 1]).find('=') == std::string_view::npos
@@ -273,7 +273,7 @@ int run_program(int given, char** words) {
     fmt::print(stderr, "error: {}\n", error.what());
     return kFailedNumerics;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error: the memory of this machine is not enough\n");
+    fmt::print(stderr, "error: out of memory\n");
     return kFailedNumerics;
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());

@@ -147,7 +147,7 @@ complete -o filenames -F _liedyn liedyn
 }  // namespace
 
 void add_completion(CLI::App& program, int& exit_code) {
-  CLI::App& command = *program.add_subcommand("completion", "Print a script that completes words in a shell");
+  CLI::App& command = *program.add_subcommand("completion", "Print a completion script for a shell");
   command.footer(
       "bash: source <(liedyn completion bash)\nzsh:  source <(liedyn completion zsh)\n"
       "Packages install the script for bash.");

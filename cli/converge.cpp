@@ -124,8 +124,9 @@ void print_table(const Convergence& c) {
     if (!std::isnan(c.reference_difference[k]))
       doubts.push_back(fmt::format("{} {:.1e}", c.quantities[k], c.reference_difference[k]));
   if (!doubts.empty())
-    fmt::print("             with twice its step it differs by: {}; errors near that are marked ~\n",
-               fmt::join(doubts, ", "));
+    fmt::print(
+        "             differences to the run with twice its step: {}; errors of this size are marked ~\n",
+        fmt::join(doubts, ", "));
   for (const ConvergenceCase& one : c.cases) {
     fmt::print("\n{}\n  {:>11}", one.label(), "step");
     for (const std::string& title : titles) fmt::print("  {} {:>5}", title, "order");
@@ -149,8 +150,8 @@ void print_table(const Convergence& c) {
   }
   if (c.jobs > 1)
     fmt::print(
-        "\nCPU times are per thread; {} runs at a time disturb each other: --jobs 1 for figures to "
-        "quote.\n",
+        "\nCPU times are per thread; {} simultaneous runs affect each other: use --jobs 1 for accurate CPU "
+        "times.\n",
         c.jobs);
 }
 
@@ -163,7 +164,7 @@ void print_work_precision(const Convergence& c) {
   std::stable_sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
     return a.second->cpu_seconds < b.second->cpu_seconds;
   });
-  fmt::print("\nwork and precision (* no cheaper run has a smaller error of {})\n  {:>10}", c.quantities[0],
+  fmt::print("\nwork and precision (* no faster run has a smaller error of {})\n  {:>10}", c.quantities[0],
              "CPU s");
   const std::vector<std::string> titles = error_titles(c);
   for (const std::string& title : titles) fmt::print("  {}", title);
@@ -181,7 +182,7 @@ void print_work_precision(const Convergence& c) {
 
 int converge_command(const ConvergeArguments& arguments) {
   if (arguments.out.empty() && arguments.plot)
-    throw InputError("--plot", "expected also --out PREFIX, the name of the files to write");
+    throw InputError("--plot", "expected --out PREFIX as well, the name of the files to write");
   if (!arguments.out.empty()) check_convergence_output(arguments.out);
   const std::vector<System> systems = arguments.model.load_in(arguments.formulations);
   const SimulateOptions defaults = default_options(systems.front().model().description());
@@ -253,33 +254,35 @@ void add_converge(CLI::App& program, int& exit_code) {
       ->type_name("H,H,...");
   command
       .add_option("--step-range", a->step_range,
-                  "A geometric row of steps instead, adjusted to divide the interval")
+                  "Steps in geometric progression instead, adjusted to divide the interval")
       ->type_name("FROM:TO:COUNT");
   command.add_option("--start", a->start, "Start of the simulations [s]")->type_name("T");
   command.add_option("--end", a->end, "End of the simulations [s]")->type_name("T");
   command
       .add_option("--reference", a->reference,
-                  "What errors are measured against: fine (the steadiest case at an eighth of the smallest "
-                  "step), a run, or a .csv or .h5 file that run wrote (errors of its sensors)")
+                  "Reference solution: fine (the case with the smallest differences, at an eighth of the "
+                  "smallest step), a run, or a .csv or .h5 file that run wrote (errors of its sensors)")
       ->type_name("fine|INTEGRATOR@STEP|FILE");
   command.add_option("--norm", a->norm, "Errors over the run, or at its end")->type_name("max|end");
-  command.add_option("--from", a->from, "Leave out errors before this time [s]")->type_name("T");
+  command.add_option("--from", a->from, "Ignore errors before this time [s]")->type_name("T");
   command.add_option("--of", a->sensors, "Also the errors of this sensor; may be repeated")
       ->type_name("SENSOR")
       ->allow_extra_args(false);
-  command.add_option("--jobs", a->jobs, "Runs at the same time; 1 for trustworthy CPU times")->type_name("N");
+  command.add_option("--jobs", a->jobs, "Number of simultaneous runs; 1 for accurate CPU times")
+      ->type_name("N");
   command.add_flag("--work-precision", a->work_precision, "Also list and plot errors against CPU time");
   command
       .add_option("--out", a->out, "Write PREFIX.csv, PREFIX.json and, with matplotlib, the plot PREFIX.png")
       ->type_name("PREFIX");
-  CLI::Option* const plot = command.add_flag("--plot", a->plot, "Draw the plot: done unless --no-plot");
-  command.add_flag("--no-plot", a->no_plot, "Write no plot")->excludes(plot);
+  CLI::Option* const plot =
+      command.add_flag("--plot", a->plot, "Write a plot: the default, unless --no-plot");
+  command.add_flag("--no-plot", a->no_plot, "Do not write a plot")->excludes(plot);
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
       "Every integrator runs in every formulation with every step. Errors of q, v and lambda are relative to "
       "the largest\nvalue in the reference, see docs/howto/compare_integrators.md. Exit code 0: done, runs "
       "that "
-      "failed are shown as such;\n2: the input is wrong; 3: there is no reference.");
+      "failed are shown as such;\n2: the input is wrong; 3: there is no reference solution.");
   command.callback([a, &exit_code] { exit_code = converge_command(*a); });
 }
 

@@ -27,8 +27,8 @@ struct ConvertArguments {
 std::string scene_in(const ConvertArguments& arguments) {
   const std::string extension = fs::path(arguments.from).extension().string();
   if (extension == ".csv")
-    throw InputError({{arguments.from, 0, "", "holds what the sensors recorded, and no states",
-                       "liedyn run MODEL --out FILE.h5 --states keeps them"}});
+    throw InputError({{arguments.from, 0, "", "contains the values of sensors, but no states",
+                       "liedyn run MODEL --out FILE.h5 --states records them"}});
   return extension == ".h5" ? result_scene(ResultFile(arguments.from), arguments.frames)
                             : read_scene(arguments.from);
 }
@@ -93,7 +93,7 @@ void add_convert(CLI::App& program, int& exit_code) {
           ".csv or .h5: the sensors; .html: a page with the motion; .glb: for Blender; .json: a scene; a "
           "name without extension: a folder of VTK files for ParaView")
       ->required();
-  command.add_option("--frames", a->frames, "Most times that .html, .glb, .json and VTK files keep")
+  command.add_option("--frames", a->frames, "Largest number of times in .html, .glb, .json and VTK files")
       ->type_name("N")
       ->check(CLI::Range(2L, 1000000L));
   command.footer("All but .csv and .h5 need the states of a run: liedyn run MODEL --out FILE.h5 --states.");

@@ -22,7 +22,7 @@ std::string type_name(const Field& field) {
     case FieldType::Bodies: return "two bodies";
     case FieldType::Joint: return "joint";
     case FieldType::State: return "state";
-    case FieldType::Beam: return "place on a beam";
+    case FieldType::Beam: return "position on a beam";
     case FieldType::Force: return "force";
     case FieldType::Flexible: return "flexible body";
     case FieldType::Matrix6: return "6x6 matrix";

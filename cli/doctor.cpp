@@ -48,7 +48,8 @@ Finding heavy_top(const std::string& integrator, const std::string& formulation,
                   double step) {
   const std::string what = fmt::format("heavy top, {}, {}, {} s", integrator, formulation, kEnd);
   const std::string remedy =
-      "this build gives wrong results: install the package for this processor, or build from source (./dev "
+      "this build computes wrong results: install the package for this processor, or build from source "
+      "(./dev "
       "test)";
   try {
     const System system = load_text(kHeavyTop, {}, formulation);
@@ -64,7 +65,7 @@ Finding heavy_top(const std::string& integrator, const std::string& formulation,
     for (int i = 0; i < 3; ++i)
       error = std::max(error, std::abs(found[static_cast<std::size_t>(i)] - kPosition[i]));
     return {error < kTolerance ? Verdict::Ok : Verdict::Failed,
-            fmt::format("{}: {:.1e} m from the known answer", what, error), remedy};
+            fmt::format("{}: {:.1e} m from the reference solution", what, error), remedy};
   } catch (const std::exception& error) {
     return {Verdict::Failed, what + ": " + error.what(), remedy};
   }
@@ -151,7 +152,8 @@ Finding texts() {
 
 void add_doctor(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
-      "doctor", "Check this installation: files, Python package, write permission, a known answer");
+      "doctor",
+      "Check this installation: files, Python package, write permission, a simulation with a known solution");
   command.footer("Exit code 0: all that is needed works. 1: something failed; the line says what to do.");
   command.callback([&exit_code] {
     fmt::print("{}\n\n", build_information());

@@ -223,7 +223,7 @@ void print_pages(const std::string& word) {
   constexpr std::size_t kMost = 4;
   const std::vector<std::string> pages = pages_about(word, kMost);
   if (pages.empty()) return;
-  fmt::print("\nPages that use the word:\n");
+  fmt::print("\nPages that contain the word:\n");
   for (const std::string& page : pages) fmt::print("  liedyn explain {}\n", page);
 }
 
@@ -248,7 +248,7 @@ bool print_types_about(const std::string& words, const char* before) {
     bool first = true;
     for (const Kind& kind : kinds(section)) {
       if (!has_words(kind.type, wanted) && !has_words(kind.summary, wanted)) continue;
-      if (!std::exchange(found, true)) fmt::print("{}Types that have to do with '{}':\n", before, words);
+      if (!std::exchange(found, true)) fmt::print("{}Types related to '{}':\n", before, words);
       if (std::exchange(first, false)) fmt::print("\n{}\n", section_name(section));
       fmt::print("{}", line_of(kind));
     }
@@ -293,9 +293,9 @@ void print_explanation(const CLI::App& program, const std::string& words) {
     if (!near.empty()) hint = fmt::format("there are {}", fmt::join(near, ", "));
   }
   if (const std::vector<std::string> pages = pages_about(words, 1); hint.empty() && !pages.empty())
-    hint = fmt::format("the word is used on a page: liedyn explain {}", pages.front());
+    hint = fmt::format("a page contains the word: liedyn explain {}", pages.front());
   throw InputError(
-      "", fmt::format("nothing is known about '{}'", excerpt(words)),
+      "", fmt::format("'{}' is not documented", excerpt(words)),
       hint.empty() ? "liedyn list shows elements, integrators and models; liedyn explain glossary shows terms"
                    : hint);
 }

@@ -128,7 +128,7 @@ Json about_checkpoint(const std::string& start) {
     text.erase(end, text.end());
     out["settings"] = text;
   }
-  out["use"] = "liedyn run MODEL --resume FILE goes on from it";
+  out["use"] = "liedyn run MODEL --resume FILE continues it";
   return out;
 }
 
@@ -241,7 +241,7 @@ void print_text(const std::string& file, const Json& about) {
 
 void add_info(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
-      "info", "Say what a file is: a result, study, model, scene, page, checkpoint or configuration");
+      "info", "Describe a file: a result, study, model, scene, page, checkpoint or configuration");
   struct Arguments {
     std::string file;
     bool json = false;
@@ -250,8 +250,7 @@ void add_info(CLI::App& program, int& exit_code) {
   command.add_option("FILE", a->file, "A file that Liedyn reads or writes, or the name of a shipped model")
       ->required();
   command.add_flag("--json", a->json, "Print one JSON object");
-  command.footer(
-      "A result that is being written may be looked at: status, rows and times are those of the moment.");
+  command.footer("A result that is being written can be read: status, rows and times are the current ones.");
   command.callback([a, &exit_code] {
     const Json json = about(a->file);
     if (a->json)

@@ -60,28 +60,27 @@ int kinematics_command(const KinematicsArguments& arguments) {
 void add_kinematics(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
       "kinematics",
-      "Positions, velocities, accelerations and reactions of a model whose motion is prescribed altogether");
+      "Positions, velocities, accelerations and reactions of a model whose motion is completely prescribed");
   const auto a = std::make_shared<KinematicsArguments>();
   a->model.add_to(command);
   a->model.add_record_to(command);
   command.add_option("--start", a->start, "First time [s]; the model's if not given")->type_name("T");
   command.add_option("--end", a->end, "Last time [s]; the model's if not given")->type_name("T");
-  command.add_option("--step", a->step, "Distance of the times [s]; the model's if not given")
+  command.add_option("--step", a->step, "Output interval [s]; the step of the model if not given")
       ->type_name("H");
   command
       .add_option("--output-every", a->output_every, "Record every n-th time; 0: only the first and the last")
       ->type_name("N");
   a->model.add_from_to(command);
-  command.add_option("--out", a->out, "Write what the sensors recorded to this file; .csv or .h5")
+  command.add_option("--out", a->out, "Write the values of the sensors to this file; .csv or .h5")
       ->type_name("FILE");
   command.add_flag("--json", a->json,
                    "Print the summary as one JSON object, and nothing else on standard output");
   command.footer(
-      "No time integration: the constraints are solved anew at each time, so that the step does not limit "
-      "the accuracy.\n"
-      "Exit code 0: done; 2: the input is wrong, or motions remain free (they are named); 3: no "
-      "configuration at some time, the "
-      "results up\nto there are written.");
+      "No time integration: the constraints are solved at each time, so that the step does not limit the "
+      "accuracy.\n"
+      "Exit code 0: done; 2: the input is wrong, or degrees of freedom remain (they are named); 3: no "
+      "configuration at some time, the results up\nto there are written.");
   command.callback([a, &exit_code] { exit_code = kinematics_command(*a); });
 }
 

@@ -65,14 +65,13 @@ int linearize_command(const LinearizeArguments& arguments) {
 void add_linearize(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
       "linearize",
-      "State space A, B, C, D in minimal coordinates about a state, from numbers of the model to sensors");
+      "State space A, B, C, D in minimal coordinates about a state, from parameters of the model to sensors");
   const auto a = std::make_shared<LinearizeArguments>();
   a->point.add_to(command);
   command
       .add_option("--inputs", a->options.inputs,
-                  "Numbers of the model (forces.motor.torque[2], spin), or a force (forces.motor: its "
-                  "components); all "
-                  "applied forces and torques if not given")
+                  "Inputs: parameters of the model (forces.motor.torque[2], spin), or a force (forces.motor: "
+                  "its components); all applied forces and torques if not given")
       ->type_name("PATH,...")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -87,8 +86,8 @@ void add_linearize(CLI::App& program, int& exit_code) {
       ->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
-      "The states are displacements and rotations of bodies from which all others follow, and their rates; u "
-      "and y are deviations\n"
+      "The states are independent displacements and rotations of bodies, and their rates; u and y are "
+      "deviations\n"
       "from the values at the state. Exit code 0: done; 2: the input is wrong; 3: there is no such state.");
   command.callback([a, &exit_code] { exit_code = linearize_command(*a); });
 }

@@ -99,7 +99,8 @@ void list_parameters(const ModelArguments& arguments) {
 }  // namespace
 
 void add_list(CLI::App& program, int& exit_code) {
-  CLI::App& command = *program.add_subcommand("list", "Show what there is to choose from");
+  CLI::App& command =
+      *program.add_subcommand("list", "List elements, integrators, models, sensors or parameters");
   command.require_subcommand(1);
   const auto add = [&](const char* name, const char* summary, auto list) {
     command.add_subcommand(name, summary)->callback([list, &exit_code] {
@@ -129,8 +130,8 @@ void add_list(CLI::App& program, int& exit_code) {
     exit_code = kDone;
   });
 
-  CLI::App& parameters =
-      *command.add_subcommand("parameters", "Every number of a model that --set can change, with its value");
+  CLI::App& parameters = *command.add_subcommand(
+      "parameters", "Every parameter of a model that --set can change, with its value");
   const auto arguments = std::make_shared<ModelArguments>();
   arguments->add_to(parameters);
   parameters.callback([arguments, &exit_code] {

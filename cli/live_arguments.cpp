@@ -13,10 +13,9 @@
 namespace liedyn::cli {
 
 void LiveArguments::add_to(CLI::App& command) {
-  command.add_flag(
-      "--view", view,
-      "Show the run in a browser of this machine while it goes on, with buttons to pause, step and "
-      "stop it, and sliders for parameters");
+  command.add_flag("--view", view,
+                   "Show the run live in a browser of this machine, with buttons to pause, step and stop it, "
+                   "and sliders for parameters");
   command
       .add_option(
           "--pace", pace,
@@ -28,8 +27,10 @@ void LiveArguments::add_to(CLI::App& command) {
           "With --view: a slider for this parameter, from LOW to HIGH (0 to twice its value if not given). "
           "May be repeated; without it the page has sliders for parameters and forces of the model")
       ->type_name("PATH[=LOW,HIGH]");
-  command.add_flag("--paused", paused, "With --view: wait before the first step for the page to go on");
-  command.add_flag("--no-open", no_open, "With --view: print the address of the page, and open no browser");
+  command.add_flag("--paused", paused,
+                   "With --view: wait before the first step until the page starts the run");
+  command.add_flag("--no-open", no_open,
+                   "With --view: print the address of the page, and do not open a browser");
 }
 
 std::unique_ptr<LiveView> LiveArguments::open() const {
@@ -38,7 +39,7 @@ std::unique_ptr<LiveView> LiveArguments::open() const {
                                       {!sliders.empty(), "--slider"},
                                       {paused, "--paused"},
                                       {no_open, "--no-open"}})
-      if (given) throw InputError(name, "needs --view, the page that it is about");
+      if (given) throw InputError(name, "needs --view");
     return nullptr;
   }
   LiveOptions options{.pace = pace, .paused = paused};

@@ -20,7 +20,7 @@ void ModelArguments::add_model_to(CLI::App& command) {
       ->required();
   command
       .add_option("--set", set,
-                  "Set a number of the model, or an argument of a generated model; may be repeated")
+                  "Set a parameter of the model, or an argument of a generated model; may be repeated")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);  // one per --set: what follows is something else
 }
@@ -38,8 +38,7 @@ void ModelArguments::add_record_to(CLI::App& command) {
   command
       .add_option("--record", record,
                   "all: record the motion of every body and joint, reactions, states, efforts and powers, "
-                  "besides the "
-                  "model's sensors")
+                  "in addition to the model's sensors")
       ->type_name("all")
       ->check(CLI::IsMember({"all"}));
 }
@@ -57,8 +56,8 @@ std::vector<System> ModelArguments::load_in(const std::vector<std::string>& name
   initial_ = take_initial(assignments, read);
   if (!initial_.empty() && !takes_initial)
     throw InputError(
-        initial_.front().path, "this command looks at the configuration of the model file, and at no other",
-        "run, static, assemble, modes, linearize, kinematics and sensitivity take initial.JOINT");
+        initial_.front().path, "this command uses the configuration of the model file only",
+        "run, static, assemble, modes, linearize, kinematics and sensitivity support initial.JOINT");
   if (record == "all") record_all(read);
   return make_systems(std::make_shared<const Description>(std::move(read)), assignments,
                       names.empty() ? std::vector<std::string>{""} : names);

@@ -50,8 +50,8 @@ void print(const Modes& m, const Model& model) {
              m.states > 0 ? fmt::format(", {} state{}", m.states, m.states == 1 ? "" : "s") : "", m.time,
              m.undamped ? ", without damping" : "");
   if (!m.axes.rate.isZero())
-    fmt::print("  seen from axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s\n", m.axes.rate.x(),
-               m.axes.rate.y(), m.axes.rate.z());
+    fmt::print("  in axes that rotate at ({:.6g}, {:.6g}, {:.6g}) rad/s\n", m.axes.rate.x(), m.axes.rate.y(),
+               m.axes.rate.z());
   if (m.dimension > 0 && m.zeros > 0) fmt::print("  {} eigenvalues, {} of them zero\n", m.dimension, m.zeros);
   if (m.modes.empty()) return;
   fmt::print("  {:>4}  {:>14}  {:>10}  {:>30}  {}\n", "mode", "frequency/Hz", "damping", "eigenvalue s/(1/s)",
@@ -67,7 +67,7 @@ void print(const Modes& m, const Model& model) {
                   mode.eigenvalue.imag() == 0 ? "" : fmt::format(" +- {:.10g} i", mode.eigenvalue.imag()));
     fmt::print("  {:>4}  {:>14.8g}  {:>10}  {:>30}  {}{}\n", i + 1, mode.frequency(),
                mode.rigid ? "-" : fmt::format("{:.4g}", mode.damping_ratio() + 0.0), eigenvalue,
-               movers(model, mode), mode.rigid ? " (nothing resists)" : "");
+               movers(model, mode), mode.rigid ? " (no stiffness)" : "");
   }
 }
 
@@ -109,15 +109,15 @@ void add_modes(CLI::App& program, int& exit_code) {
   const auto a = std::make_shared<ModesArguments>();
   a->point.add_to(command);
   command.add_flag("--undamped", a->options.undamped,
-                   "Leave out dissipation; gyroscopic forces and follower loads stay");
+                   "Ignore dissipation; gyroscopic forces and follower loads are kept");
   command
       .add_option("--count", a->options.count,
                   "Only the modes of the lowest |s|; large models: 20 if not given")
       ->type_name("N");
   command
-      .add_option("--axes", a->axes,
-                  "Angular velocity of the axes from which the motion is seen [rad/s]; not given: axes in "
-                  "which it is steady")
+      .add_option(
+          "--axes", a->axes,
+          "Angular velocity of the axes of the motion [rad/s]; if not given, axes in which it is steady")
       ->type_name("X Y Z")
       ->expected(3);
   command
@@ -140,8 +140,8 @@ void add_modes(CLI::App& program, int& exit_code) {
       "(docs/theory/12_linearization.md). About a "
       "motion that\nis not steady the eigenvalues are those of the equations frozen at that time, and a "
       "warning says so.\n"
-      "Exit code 0: done; 2: the input is wrong; 3: there is no such state, or the eigenvalues were not "
-      "found.");
+      "Exit code 0: done; 2: the input is wrong; 3: there is no such state, or the eigenvalue solver did not "
+      "converge.");
   command.callback([a, &exit_code] { exit_code = modes_command(*a); });
 }
 

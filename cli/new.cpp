@@ -66,18 +66,18 @@ void write_template(const std::string& given, const std::string& name) {
   const std::filesystem::path directory = std::filesystem::path(file).parent_path();
   if (!directory.empty() && !std::filesystem::is_directory(directory, ignored))
     throw InputError({{file, 0, "", fmt::format("there is no directory '{}'", excerpt(directory.string())),
-                       "make it first"}});
+                       "create it first"}});
   write_text(file, std::string(chosen.text));
   fmt::print("{}: {}\n\n", file, chosen.summary);
   using Next = std::pair<std::string, const char*>;
   const Next model[] = {
-      {fmt::format("liedyn check {}", file), "what it consists of, and whether it can be simulated"},
+      {fmt::format("liedyn check {}", file), "its contents, and whether it can be simulated"},
       {fmt::format("liedyn run {} --html motion.html", file), "simulate it; the page shows the motion in 3D"},
-      {"liedyn explain revolute", "what a word of the file means"}};
+      {"liedyn explain revolute", "the meaning of a word of the file"}};
   const Next study[] = {
-      {fmt::format("liedyn check {}", file), "what it varies, and how many runs that makes"},
+      {fmt::format("liedyn check {}", file), "the parameters that it varies, and the number of runs"},
       {fmt::format("liedyn sweep {} --html cases.html", file), "run them; the page shows all cases"},
-      {"liedyn explain howto/studies", "what else a study can do"}};
+      {"liedyn explain howto/studies", "other features of studies"}};
   const std::span<const Next> next =
       study_command(chosen.text) == "sweep" ? study : std::span<const Next>(model);
   for (const auto& [command, meaning] : next)
@@ -95,7 +95,7 @@ void add_new(CLI::App& program, int& exit_code) {
   };
   const auto arguments = std::make_shared<Arguments>();
   command.add_option("NAME", arguments->name, "The file is NAME.json; a file that exists is not overwritten");
-  command.add_option("--template", arguments->which, "What to start from: see --list")
+  command.add_option("--template", arguments->which, "Template to start from: see --list")
       ->type_name([] {
         std::string names;
         for (const Template& one : templates()) names += (names.empty() ? "" : "|") + one.name;

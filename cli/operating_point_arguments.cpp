@@ -13,16 +13,16 @@ void OperatingPointArguments::add_to(CLI::App& command) {
   model.add_to(command);
   command
       .add_option("--at", at,
-                  "The state to look at: the start, the equilibrium found from it, or the simulation at a "
+                  "Operating point: the initial state, the equilibrium found from it, or the simulation at a "
                   "time or its end")
       ->type_name("initial|static|end|T")
       ->capture_default_str();
   model.add_from_to(command);
-  command.add_option("--initial", initial, "How the start is made consistent, as for run")
+  command.add_option("--initial", initial, "Treatment of inconsistent initial values, as for run")
       ->type_name("check|project");
-  command.add_option("--integrator", integrator, "Of the simulation up to --at, as for run")
+  command.add_option("--integrator", integrator, "Integrator of the simulation up to --at, as for run")
       ->type_name("NAME[,KEY=VALUE...]");
-  command.add_option("--step", step, "Of that simulation [s]")->type_name("H");
+  command.add_option("--step", step, "Step of that simulation [s]")->type_name("H");
   command
       .add_option(
           "--time", time,

@@ -52,8 +52,8 @@ void print(const StudyFile& file, const Optimum& r) {
                constraint_state(study.constraints[i], r.constraints[i]));
   if (!study.data.empty()) fmt::print("  misfit               {:.6g}\n", r.misfit);
   for (std::size_t i = 0; i < study.data.size(); ++i)
-    fmt::print("  {:<20} {:.6g}   (root mean square of {} differences)\n", study.data[i].output,
-               r.residuals[i], study.data[i].times.size());
+    fmt::print("  {:<20} {:.6g}   (root mean square of {} residuals)\n", study.data[i].output, r.residuals[i],
+               study.data[i].times.size());
   if (r.failed > 0) fmt::print("  {} evaluations failed\n", r.failed);
 }
 
@@ -64,7 +64,7 @@ int evaluations_before(const std::string& file, const Study& study) {
   int count = 0;
   if (!std::getline(in, line)) return 0;
   if (line + '\n' != history_head(study))
-    throw InputError(file, "is the history of another study", "take another directory");
+    throw InputError(file, "is the history of another study", "use another directory");
   while (std::getline(in, line)) ++count;
   return count;
 }
@@ -132,7 +132,7 @@ int optimize_command(const OptimizeArguments& arguments) {
 
 void add_optimize(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
-      "optimize", "Minimise an expression of what a run gives, or fit a model to measured data");
+      "optimize", "Minimise an expression of the outputs of a run, or fit a model to measured data");
   const auto arguments = std::make_shared<OptimizeArguments>();
   command.add_option("STUDY", arguments->study, "File of the study, JSON (docs/howto/optimize.md)")
       ->required();
@@ -140,17 +140,22 @@ void add_optimize(CLI::App& program, int& exit_code) {
       .add_option("--out", arguments->out, "Write result.json, history.csv and report.md into this directory")
       ->type_name("DIRECTORY");
   command
-      .add_option("--restart", arguments->restart, "Begin where an earlier search has been: its result.json")
+      .add_option("--restart", arguments->restart,
+                  "Start from the solution of an earlier optimisation: its result.json")
       ->type_name("FILE");
-  command.add_option("--set", arguments->set, "Set a number of the model, before that of the study")
+  command.add_option("--set", arguments->set, "Set a parameter of the model, overriding the study")
       ->type_name("PATH=VALUE");
-  command.add_option("--integrator", arguments->integrator, "Instead of that of the study")
+  command.add_option("--integrator", arguments->integrator, "Integrator, overriding the study")
       ->type_name("NAME[,KEY=VALUE...]");
-  command.add_option("--step", arguments->step, "Time step [s], likewise")->type_name("H");
-  command.add_option("--end", arguments->end, "Time at the end [s], likewise")->type_name("T");
-  command.add_option("--tolerance", arguments->tolerance, "Of the optimiser, likewise")->type_name("X");
-  command.add_option("--evaluations", arguments->evaluations, "At most, likewise")->type_name("N");
-  command.add_flag("--quiet", arguments->quiet, "No line for each evaluation");
+  command.add_option("--step", arguments->step, "Time step [s], overriding the study")->type_name("H");
+  command.add_option("--end", arguments->end, "End time [s], overriding the study")->type_name("T");
+  command.add_option("--tolerance", arguments->tolerance, "Tolerance of the optimiser, overriding the study")
+      ->type_name("X");
+  command
+      .add_option("--evaluations", arguments->evaluations,
+                  "Largest number of evaluations, overriding the study")
+      ->type_name("N");
+  command.add_flag("--quiet", arguments->quiet, "Do not print a line for each evaluation");
   command.add_flag("--json", arguments->json, "Print one JSON object, and nothing else on standard output");
   command.callback([arguments, &exit_code] { exit_code = optimize_command(*arguments); });
 }

@@ -110,12 +110,12 @@ PythonPackage find_interpreter() {
     reasons.push_back(fmt::format("{}: {}", candidate,
                                   !code ? "no such program"
                                   : said.empty()
-                                      ? fmt::format("it says nothing, and its exit code is {}", *code)
+                                      ? fmt::format("it prints nothing, and its exit code is {}", *code)
                                       : said));
   }
   throw InputError(
       "",
-      fmt::format("this command needs Python with numpy and matplotlib, and found none ({})",
+      fmt::format("this command needs Python with numpy and matplotlib, which was not found ({})",
                   fmt::join(reasons, "; ")),
       "on Debian: apt install python3-numpy python3-matplotlib; LIEDYN_PYTHON names another interpreter");
 }

@@ -6,7 +6,7 @@ namespace liedyn::cli {
 // The page is drawn by the Python package: everything behind the word is handed on.
 void add_report(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
-      "report", "Write a page about a run: the moving model, curves, drift, statistics, warnings");
+      "report", "Write a report of a run: animation, curves, drift, statistics, warnings");
   command.set_help_flag();
   command.prefix_command();
   command.callback(

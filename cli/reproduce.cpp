@@ -7,7 +7,7 @@ namespace liedyn::cli {
 void add_reproduce(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
       "reproduce",
-      "Redo figures and tables of the papers: data, plots, and a verdict on what the papers say");
+      "Reproduce figures and tables of the papers: data, plots, and a verdict on their statements");
   command.set_help_flag();
   command.prefix_command();
   command.callback(

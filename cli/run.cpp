@@ -131,7 +131,7 @@ int report(const RunArguments& arguments, const System& system, const SimulateOp
   for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (result.trajectory.channels.empty() && !is_shown)
     fmt::print(stderr,
-               "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
+               "warning: the model has no sensors, so that only the time is recorded (hint: add some, "
                "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
   if (result.summary.completed) {
     if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
@@ -146,7 +146,7 @@ int report(const RunArguments& arguments, const System& system, const SimulateOp
       const std::string last = arguments.out + ".last.json";
       const System as_run = in_formulation(system, result.summary.formulation);
       write_configuration(as_run, result.state, last);
-      fmt::print(stderr, "The last good state is in {}; {}\n", last,
+      fmt::print(stderr, "The last valid state is in {}; {}\n", last,
                  how_to_start(fmt::format("--from {} --start {} --initial project", last, result.state.t),
                               as_run, result.state));
     }
@@ -154,7 +154,7 @@ int report(const RunArguments& arguments, const System& system, const SimulateOp
   if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
   if (!shapes.empty()) fmt::print(stderr, "The shapes up to there are in {}\n", shapes);
   if (!arguments.checkpoint.empty() && result.summary.interrupted)
-    fmt::print(stderr, "The same command with --resume {} goes on from there\n", arguments.checkpoint);
+    fmt::print(stderr, "The same command with --resume {} continues the run\n", arguments.checkpoint);
   return result.summary.interrupted ? kInterrupted : kFailedNumerics;
 }
 
@@ -164,9 +164,9 @@ int run(const RunArguments& arguments) {
   const bool streams =
       arguments.out.ends_with(".h5") && arguments.checkpoint.empty() && arguments.resume.empty();
   if (arguments.states && !arguments.out.ends_with(".h5"))
-    throw InputError("--states", "needs a file that holds them", "add --out FILE.h5");
+    throw InputError("--states", "needs a file for the states", "add --out FILE.h5");
   if (arguments.states && !streams)
-    throw InputError("--states", "does not go together with --checkpoint and --resume", "");
+    throw InputError("--states", "cannot be combined with --checkpoint and --resume", "");
   arguments.scene.check();
   if (!arguments.every.empty() && arguments.checkpoint.empty())
     throw InputError("--every", "it has no effect without --checkpoint", "give --checkpoint FILE as well");
@@ -283,24 +283,22 @@ void add_run(CLI::App& program, int& exit_code) {
       ->type_name(fmt::format("{}", fmt::join(kSolvers, "|")));
   command
       .add_option("--threads", arguments->threads,
-                  "Threads for one run; 0: as many as the machine has for models of thousands of bodies. The "
-                  "results are the same")
+                  "Threads for one run; 0: all processors for models of thousands of bodies, otherwise one. "
+                  "The results do not depend on it")
       ->type_name("N");
   command
-      .add_option(
-          "--output-times", arguments->output_times,
-          "Output at multiples of this time instead, whatever the steps are: between them as the method "
-          "interpolates")
+      .add_option("--output-times", arguments->output_times,
+                  "Output interval [s] instead, independent of the steps: values between steps are "
+                  "interpolated by the method")
       ->type_name("T")
       ->check(CLI::PositiveNumber)
       ->excludes(every);
   command.add_flag("--output-events", arguments->output_events,
-                   "Also output where an event happens: one row before its changes and one after them");
+                   "Also output at events: one row before their changes and one after them");
   command
-      .add_option(
-          "--out", arguments->out,
-          "Write what the sensors recorded to this file; .csv, or .h5, which is written while the run goes "
-          "on and may be read meanwhile")
+      .add_option("--out", arguments->out,
+                  "Write the values of the sensors to this file; .csv, or .h5, which is written during the "
+                  "run and can be read meanwhile")
       ->type_name("FILE");
   command.add_flag(
       "--states", arguments->states,
@@ -308,39 +306,37 @@ void add_run(CLI::App& program, int& exit_code) {
       "view, convert and report can show the motion");
   command
       .add_option("--vtk", arguments->vtk,
-                  "Write the deformed shapes of all bodies at every recorded time, with velocities, elastic "
-                  "displacements (of exact beams relative to their first node) and stresses, as files for "
-                  "ParaView into this folder: open MODEL.pvd")
+                  "Write the deformed shapes of all bodies at every recorded time for ParaView into this "
+                  "folder: open MODEL.pvd. They have velocities, elastic displacements (of exact beams "
+                  "relative to their first node) and stresses")
       ->type_name("FOLDER");
   arguments->scene.add_to(command, "the motion");
   arguments->scene.add_frames_to(command);
   arguments->live.add_to(command);
   command
-      .add_option("--save-state", arguments->save_state,
-                  "Write a checkpoint of the end to this file, from which --resume goes on bit by bit")
+      .add_option(
+          "--save-state", arguments->save_state,
+          "Write a checkpoint of the end to this file, from which --resume continues with identical results")
       ->type_name("FILE");
   command
       .add_option(
           "--checkpoint", arguments->checkpoint,
-          "Keep a checkpoint of the run in this file while it runs, and what was recorded in FILE.csv. "
-          "After a kill, the same command with --resume FILE gives the results of the whole run, bit by "
-          "bit")
+          "Keep a checkpoint in this file during the run, and the recorded values in FILE.csv. After a kill, "
+          "the same command with --resume FILE gives results identical to those of the whole run")
       ->type_name("FILE");
   command
       .add_option("--every", arguments->every,
-                  "How often --checkpoint writes: after N steps (500) or seconds (30s); default 60s")
+                  "Interval of --checkpoint: N steps (500) or seconds (30s); default 60s")
       ->type_name("N|SECONDSs");
   command
-      .add_option(
-          "--resume", arguments->resume,
-          "Go on from the checkpoint that a run of the same model with the same integrator and step wrote: "
-          "from one of --checkpoint to the results of the whole run, from one of --save-state to those of a "
-          "later --end")
+      .add_option("--resume", arguments->resume,
+                  "Continue from a checkpoint of the same model, integrator and step: one of --checkpoint "
+                  "gives the results of the whole run, one of --save-state those up to a later --end")
       ->type_name("FILE");
   command.add_flag("--json", arguments->json,
                    "Print the summary as one JSON object, and nothing else on standard output");
   command.footer(
-      "What is not given here stands in the model, under \"simulation\".\n"
+      "Defaults are the settings \"simulation\" of the model.\n"
       "Exit code 0: done; 2: the input is wrong; 3: the numerics failed, the results up to there are "
       "written; 130: interrupted, likewise.");
   command.callback([arguments, &exit_code] { exit_code = run(*arguments); });

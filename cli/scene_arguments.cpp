@@ -15,7 +15,7 @@ void SceneArguments::add_to(CLI::App& command, const std::string& what) {
       ->type_name("FILE");
   command
       .add_option("--scene", scene,
-                  "Write what such a page shows, without the page; for --compare and other viewers")
+                  "Write the contents of such a page as a file; for --compare and other viewers")
       ->type_name("FILE");
   command
       .add_option(
@@ -24,16 +24,15 @@ void SceneArguments::add_to(CLI::App& command, const std::string& what) {
           "flexible bodies as morph targets")
       ->type_name("FILE");
   command
-      .add_option("--compare", compare,
-                  "A page or scene that was written before: the new page shows both, one over the other")
+      .add_option("--compare", compare, "An existing page or scene: the new page shows both, superimposed")
       ->type_name("FILE");
 }
 
 void SceneArguments::add_frames_to(CLI::App& command) {
   command
       .add_option("--frames", frames,
-                  "Most times that --html and --scene keep; 2000 if not given, fewer for models of more than "
-                  "a thousand bodies")
+                  "Largest number of times in --html and --scene; 2000 if not given, fewer for models of "
+                  "more than a thousand bodies")
       ->type_name("N")
       ->check(CLI::Range(2L, 1000000L));
 }

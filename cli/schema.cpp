@@ -20,8 +20,8 @@ void add_schema(CLI::App& program, int& exit_code) {
       ->check(CLI::IsMember({"model", "study"}));
   const auto all = std::make_shared<bool>(false);
   command.add_flag("--all", *all,
-                   "Print all that a program needs to write models: schema, elements, integrators, commands, "
-                   "models, error messages");
+                   "Print all information for programs that write models: schema, elements, integrators, "
+                   "commands, models, error messages");
   command.callback([what, all, &program, &exit_code] {
     fmt::print("{}\n", *all               ? machine_reference(program)
                        : *what == "study" ? sweep_schema()

@@ -48,16 +48,16 @@ void print(const Sensitivity& r, const std::string& model, const std::string& in
     for (std::size_t i = 0; i < r.outputs.size(); ++i) {
       std::string beside;
       if (checked)
-        beside = fmt::format("    by differences {:>20.12g}{}", r.differences[i * count + k],
+        beside = fmt::format("    finite difference {:>20.12g}{}", r.differences[i * count + k],
                              r.disagrees[i * count + k] ? "  DISAGREE" : "");
       fmt::print("    {:<28} {:>20.12g}{}{}\n", r.outputs[i], r.derivative(i, k),
                  quotient(r.output_units[i], r.parameter_units[k]), beside);
     }
     if (checked)
-      fmt::print("    they agree to {:.2g} of the norm; the differences are good to {:.2g}\n",
-                 r.disagreement[k], r.uncertainty[k]);
+      fmt::print("    relative difference {:.2g}; finite-difference uncertainty {:.2g}\n", r.disagreement[k],
+                 r.uncertainty[k]);
     else if (r.method == SensitivityMethod::Difference)
-      fmt::print("    the differences are good to {:.2g} of the norm\n", r.uncertainty[k]);
+      fmt::print("    finite-difference uncertainty {:.2g}\n", r.uncertainty[k]);
   }
   if (!checked) return;
   if (r.plain_seconds > 0)
@@ -67,9 +67,10 @@ void print(const Sensitivity& r, const std::string& model, const std::string& in
   const auto compared =
       std::count_if(r.differences.begin(), r.differences.end(), [](double x) { return !std::isnan(x); });
   if (wrong > 0)
-    fmt::print("  check: {} of {} derivatives DISAGREE with differences\n", wrong, compared);
+    fmt::print("  check: {} of {} derivatives DISAGREE with finite differences\n", wrong, compared);
   else
-    fmt::print("  check: all {} derivatives agree with differences, each in its own size\n", compared);
+    fmt::print("  check: all {} derivatives agree with finite differences, each relative to its own size\n",
+               compared);
 }
 
 // "a, b" is two names. A lone comma would take the next option for one.
@@ -134,16 +135,15 @@ int sensitivity_command(SensitivityArguments& arguments) {
 
 void add_sensitivity(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
-      "sensitivity", "Derivatives of what sensors show with respect to parameters of the model");
+      "sensitivity", "Derivatives of sensors with respect to parameters of the model");
   const auto arguments = std::make_shared<SensitivityArguments>();
   arguments->model.add_to(command);
   arguments->model.add_from_to(command);
   SensitivityOptions& options = arguments->options;
   command
-      .add_option(
-          "--parameters", options.parameters,
-          "Numbers of the model: bodies.rod.mass, joints.pivot.at[0], gravity[2], parameters.spin, ...; "
-          "'bodies.*.mass' are all that fit")
+      .add_option("--parameters", options.parameters,
+                  "Parameters of the model: bodies.rod.mass, joints.pivot.at[0], gravity[2], "
+                  "parameters.spin, ...; 'bodies.*.mass' are all that match")
       ->type_name("PATH...")
       ->delimiter(',')
       ->required();
@@ -156,18 +156,17 @@ void add_sensitivity(CLI::App& program, int& exit_code) {
       ->delimiter(',');
   command
       .add_option("--method", arguments->method,
-                  "Exact, forwards (for few parameters) or backwards (for few outputs); or by differences of "
-                  "whole runs "
-                  "along the same steps")
+                  "Exact, forwards (for few parameters) or backwards (for few outputs); or finite "
+                  "differences of whole runs along the same steps")
       ->type_name("direct|adjoint|difference");
   command.add_flag("--check", options.check,
-                   "Compare with extrapolated differences; exit code 3 if they disagree");
+                   "Compare with extrapolated finite differences; exit code 3 if they disagree");
   command.add_option("--integrator", arguments->integrator, "Integrator with its options, as in liedyn run")
       ->type_name("NAME[,KEY=VALUE...]");
-  command.add_option("--start", arguments->start, "Time at the start [s]")->type_name("T");
-  command.add_option("--end", arguments->end, "Time at the end [s]")->type_name("T");
+  command.add_option("--start", arguments->start, "Start time [s]")->type_name("T");
+  command.add_option("--end", arguments->end, "End time [s]")->type_name("T");
   command.add_option("--step", arguments->step, "Time step [s]")->type_name("H");
-  command.add_option("--initial", arguments->initial, "What to do with inconsistent initial values")
+  command.add_option("--initial", arguments->initial, "Treatment of inconsistent initial values")
       ->type_name("check|project");
   command
       .add_option("--out", arguments->out,

@@ -32,7 +32,7 @@ void print(const StaticResult& r, const Model& model) {
              r.residual_position);
   fmt::print("  potential energy     {:.9g} J\n", r.potential);
   fmt::print("  stability            {}\n",
-             r.unstable_directions < 0    ? "not proved (too many bodies); no growing motion was found"
+             r.unstable_directions < 0    ? "not determined (too many bodies); no growing motion was found"
              : r.unstable_directions == 0 ? (r.indifferent.empty() ? "stable" : "stable or indifferent")
                                           : fmt::format("unstable in {} direction{}", r.unstable_directions,
                                                         r.unstable_directions == 1 ? "" : "s"));
@@ -77,9 +77,9 @@ int static_command(StaticArguments& arguments) {
     constexpr std::size_t kMost = 3;
     const auto first = found.indifferent.begin(),
                last = first + static_cast<std::ptrdiff_t>(std::min(count, kMost));
-    fmt::print(stderr, "warning: nothing determines {}, left where {}: {}{}\n",
-               count == 1 ? "this motion" : fmt::format("these {} motions", count),
-               count == 1 ? "it was" : "they were", fmt::join(first, last, " | "),
+    fmt::print(stderr, "warning: {} no stiffness, and {} not changed: {}{}\n",
+               count == 1 ? "this motion has" : fmt::format("these {} motions have", count),
+               count == 1 ? "is" : "are", fmt::join(first, last, " | "),
                count > kMost ? fmt::format(" | and {} more (all with --json)", count - kMost) : "");
   }
   for (const std::string& warning : found.warnings) fmt::print(stderr, "warning: {}\n", warning);
@@ -93,23 +93,24 @@ int static_command(StaticArguments& arguments) {
 }  // namespace
 
 void add_static(CLI::App& program, int& exit_code) {
-  CLI::App& command = *program.add_subcommand("static", "Static equilibrium, with the loads raised in steps");
+  CLI::App& command =
+      *program.add_subcommand("static", "Static equilibrium, with the loads increased in steps");
   const auto a = std::make_shared<StaticArguments>();
   a->model.add_to(command);
   command
       .add_option("--load-steps", a->options.load_steps,
-                  "Equal steps in which weight and applied forces are raised; one that fails is halved")
+                  "Number of equal load steps for weight and applied forces; a step that fails is halved")
       ->type_name("N")
       ->capture_default_str();
   command
       .add_option("--time", a->time, "Time of loads and joints that depend on it [s]; the start if not given")
       ->type_name("T");
   command
-      .add_option("--tolerance", a->options.tolerance, "Forces left over, relative to the forces there are")
+      .add_option("--tolerance", a->options.tolerance,
+                  "Tolerance of the residual forces, relative to the forces of the model")
       ->type_name("TOL")
       ->capture_default_str();
-  command
-      .add_option("--initial", a->initial, "How the positions to start from are made consistent, as for run")
+  command.add_option("--initial", a->initial, "Treatment of inconsistent initial values, as for run")
       ->type_name("check|project");
   a->model.add_from_to(command);
   command
@@ -120,9 +121,8 @@ void add_static(CLI::App& program, int& exit_code) {
       ->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
-      "Exit code 0: done, motions that nothing determines are named in a warning; 2: the input is wrong; 3: "
-      "no equilibrium was found, "
-      "and\nthe motions that nothing resists are named.");
+      "Exit code 0: done, motions without stiffness are named in a warning; 2: the input is wrong; 3: no "
+      "equilibrium was found, and\nthe motions without stiffness are named.");
   command.callback([a, &exit_code] { exit_code = static_command(*a); });
 }
 

@@ -128,7 +128,7 @@ int run_study(const SweepArguments& arguments, const std::string& store_file, Me
   const std::uint64_t all = file.plan.cases();
   const std::uint64_t before = all - cases.size();
   if (!arguments.json && before > 0 && !cases.empty())
-    fmt::print(stderr, "{}: {} of {} cases are there already, {} to be run\n", store_file, before, all,
+    fmt::print(stderr, "{}: {} of {} cases are complete, {} to be run\n", store_file, before, all,
                cases.size());
   const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const int threads = arguments.threads > 0 ? arguments.threads : port != nullptr ? 1 : processors;
@@ -206,7 +206,7 @@ int run_study(const SweepArguments& arguments, const std::string& store_file, Me
     if (has_page)
       fmt::print("The page of the study is in {}\n", arguments.html);
     else if (arguments.html.empty())
-      fmt::print("  with --html FILE, the same command draws them and runs none of them again\n");
+      fmt::print("  with --html FILE, the same command draws them without running them again\n");
   }
   for (const std::string& text : lost) fmt::print(stderr, "warning: {}\n", text);
   if (!lost.empty() && counts[0] > 0)
@@ -267,7 +267,7 @@ void add_sweep(CLI::App& program, int& exit_code) {
       ->required();
   command
       .add_option("--out", arguments->out,
-                  "Store of the results, HDF5; the study's name with .h5 if not given. Cases that it has are "
+                  "Store of the results, HDF5; the study's name with .h5 if not given. Completed cases are "
                   "not run again")
       ->type_name("FILE");
   command
@@ -277,10 +277,9 @@ void add_sweep(CLI::App& program, int& exit_code) {
           "one file that any browser opens")
       ->type_name("FILE");
   command
-      .add_option(
-          "--scenes", arguments->scenes,
-          "Cases that this page shows in 3D besides those that the study keeps, spread from the least "
-          "to the largest value of the first output")
+      .add_option("--scenes", arguments->scenes,
+                  "Number of additional cases that this page shows in 3D, spread from the least to the "
+                  "largest value of the first output")
       ->type_name("N")
       ->check(CLI::Range(0L, 1000L));
   command
@@ -289,24 +288,23 @@ void add_sweep(CLI::App& program, int& exit_code) {
       ->type_name("threads|mpi")
       ->check(CLI::IsMember({"threads", "mpi"}));
   command
-      .add_option(
-          "--threads", arguments->threads,
-          "Cases that are run at the same time; 0: as many as there are processors, with MPI one per rank")
+      .add_option("--threads", arguments->threads,
+                  "Number of simultaneous cases; 0: the number of processors, with MPI one per rank")
       ->type_name("N");
   command
       .add_option("--lost-after", arguments->lost_after,
-                  "With MPI: seconds of silence after which a rank counts as lost")
+                  "With MPI: seconds without a message after which a rank is considered lost")
       ->type_name("T");
-  command.add_flag("--status", arguments->status, "Only tell how far the study is, also while it runs");
-  command.add_flag("--retry", arguments->retry, "Also run those cases again that did not complete");
+  command.add_flag("--status", arguments->status, "Only print the progress of the study, also while it runs");
+  command.add_flag("--retry", arguments->retry, "Also rerun cases that did not complete");
   command.add_option("--show", arguments->show, "Only print the command that runs one case")->type_name("N");
-  command.add_option("--set", arguments->set, "Set a number of the model, before that of the study")
+  command.add_option("--set", arguments->set, "Set a parameter of the model, overriding the study")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--integrator", arguments->integrator, "Instead of those of the study")
+  command.add_option("--integrator", arguments->integrator, "Integrator, overriding the study")
       ->type_name("NAME[,KEY=VALUE...]");
-  command.add_option("--step", arguments->step, "Time step [s], likewise")->type_name("H");
-  command.add_option("--end", arguments->end, "Time at the end [s], likewise")->type_name("T");
+  command.add_option("--step", arguments->step, "Time step [s], overriding the study")->type_name("H");
+  command.add_option("--end", arguments->end, "End time [s], overriding the study")->type_name("T");
   command.add_flag("--json", arguments->json, "Print one JSON object, and nothing else on standard output");
   command.callback([arguments, &exit_code] { exit_code = sweep(*arguments); });
 }

@@ -29,7 +29,7 @@ std::string temporary_page(const std::string& title) {
   std::string name = (fs::temp_directory_path() / fmt::format("liedyn_{}_XXXXXX.html", title)).string();
   constexpr int kSuffix = 5;
   const int file = mkstemps(name.data(), kSuffix);
-  if (file < 0) throw InputError(name, "cannot be written", "TMPDIR names another folder");
+  if (file < 0) throw InputError(name, "cannot be written", "set TMPDIR to another folder");
   close(file);
   return name;
 }
@@ -54,7 +54,8 @@ std::string scene_of(const ModelArguments& arguments) {
   const System system = arguments.load();
   std::vector<Diagnostic> findings;
   std::string out = model_scene(system, default_options(system), findings);
-  if (!findings.empty()) fmt::print(stderr, "warning: shown as typed, since it cannot be assembled:\n");
+  if (!findings.empty())
+    fmt::print(stderr, "warning: shown as given in the file, since it cannot be assembled:\n");
   print_findings(findings);
   return out;
 }
@@ -93,14 +94,13 @@ int view(const ViewArguments& arguments) {
 }  // namespace
 
 void add_view(CLI::App& program, int& exit_code) {
-  CLI::App& command = *program.add_subcommand(
-      "view",
-      "Show a model, a result with states, or a page or scene that run, modes or static wrote, in a browser");
+  CLI::App& command =
+      *program.add_subcommand("view", "Show a model, a result with states, or a page or scene in a browser");
   const auto a = std::make_shared<ViewArguments>();
   a->model.add_to(command);
   command.add_option("--html", a->html, "Write the page to this file, and do not open it")->type_name("FILE");
-  command.add_flag("--no-open", a->no_open, "Name the page, and open no browser");
-  command.add_option("--compare", a->compare, "Another page or scene that is shown over the first one")
+  command.add_flag("--no-open", a->no_open, "Print the name of the page, and do not open a browser");
+  command.add_option("--compare", a->compare, "Another page or scene, superimposed on the first one")
       ->type_name("FILE");
   command.footer(
       "MODEL may also be a result with states (.h5), a page (.html) or a scene (.json). Pages are single "

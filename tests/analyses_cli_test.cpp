@@ -72,7 +72,7 @@ TEST(Static, NamesWhatNothingHolds) {
       R"json({ "liedyn": 1, "gravity": [0, 0, -9.81], "bodies": { "stone": { "type": "point", "mass": 1 } } })json");
   const Outcome outcome = run_program({"static", model});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("nothing holds body 'stone' along (0, 0, -1)"));
+  EXPECT_THAT(outcome.err, HasSubstr("nothing supports body 'stone' along (0, 0, -1)"));
   const Outcome json = run_program({"static", model, "--json"});
   EXPECT_FALSE(nlohmann::json::parse(json.out)["converged"]);
 }

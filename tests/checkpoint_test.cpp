@@ -199,8 +199,7 @@ TEST(Checkpoint, IsKeptWhereARunIsTerminated) {
                                     : run + " & pid=$!; sleep 2; kill -TERM $pid; " + second + " wait $pid";
     const int status = std::system(command.c_str());
     ASSERT_TRUE(WIFEXITED(status));
-    EXPECT_THAT(content_of(directory.file("err")),
-                HasSubstr("--resume " + checkpoint + " goes on from there"))
+    EXPECT_THAT(content_of(directory.file("err")), HasSubstr("--resume " + checkpoint + " continues the run"))
         << second;
     EXPECT_TRUE(std::filesystem::exists(checkpoint)) << second;
   }

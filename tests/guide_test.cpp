@@ -85,7 +85,7 @@ TEST(New, TheStudyCanBeCheckedAndRun) {
   EXPECT_THAT(run.err, HasSubstr("this is a study of many runs, not a model (hint: liedyn sweep"));
   ASSERT_EQ(run_program({"new", directory.file("one")}).exit_code, 0);
   EXPECT_THAT(run_program({"sweep", directory.file("one.json")}).err,
-              HasSubstr("this is a model, not a study of many runs (hint: a study names the model"));
+              HasSubstr("this is a model, not a study of many runs (hint: a study gives a model"));
 }
 
 // The deflection of the cantilever is F L^3/(3 E I), less 1/(4 n^2) of it for n elements with two nodes. The controlled rod stays upright.
@@ -123,8 +123,8 @@ TEST(New, NeverOverwrites) {
 
 TEST(Explain, WordsOfEveryTable) {
   EXPECT_THAT(explained({"revolute"}), HasSubstr("a type of joints"));
-  EXPECT_THAT(explained({"nothing holds body"}), HasSubstr("No equilibrium was found"));
-  EXPECT_THAT(explained({"nothing holds body 'stone' along (0, 0, -1)"}),
+  EXPECT_THAT(explained({"nothing supports body"}), HasSubstr("No equilibrium was found"));
+  EXPECT_THAT(explained({"nothing supports body 'stone' along (0, 0, -1)"}),
               HasSubstr("No equilibrium was found"));
   EXPECT_THAT(explained({"revolute"}),
               HasSubstr(R"("NAME": { "type": "revolute", "between": ["ground", "BODY"])"));
@@ -230,7 +230,7 @@ TEST(Doctor, ThisBuildWorks) {
   const Outcome outcome = run_program({"doctor"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("All that is needed works."));
-  EXPECT_THAT(outcome.out, HasSubstr("from the known answer"));
+  EXPECT_THAT(outcome.out, HasSubstr("from the reference solution"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("FAILED")));
 }
 

@@ -81,7 +81,7 @@ TEST(Hardening, WhatIsNotANumberIsTracedToItsElement) {
   const Outcome outcome = run_program({"run", model});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err,
-              AllOf(HasSubstr("t = 0.046"), HasSubstr("what 'forces.f' adds is infinite or not a number")));
+              AllOf(HasSubstr("t = 0.046"), HasSubstr("the contribution of 'forces.f' is infinite or NaN")));
 }
 
 }  // namespace

@@ -47,9 +47,9 @@ def page(program: str) -> str:
         parts.append(f"## liedyn {name}\n\n{_escape(' '.join(lines[:usage]).strip())}\n\n```text\n{lines[usage].removeprefix('Usage: ')}\n```\n")
         sections = re.split(r"^(\w[\w ]*):\n", "\n".join(lines[usage + 1 :]) + "\n", flags=re.M)
         for title, body in zip(sections[1::2], sections[2::2]):
-            table, _, remark = body.strip("\n").partition("\n\n")
+            table, _, note = body.strip("\n").partition("\n\n")
             rows = [f"| `{option.replace('|', chr(92) + '|')}` | {_escape(text)} |" for option, text in _entries(table.split("\n"))]
             parts.append(f"| {title.lower()} | meaning |\n|---|---|\n" + "\n".join(rows) + "\n")
-            if remark.strip():
-                parts.append(_escape(remark.strip()) + "\n")
+            if note.strip():
+                parts.append(_escape(note.strip()) + "\n")
     return "\n".join(parts)

@@ -21,7 +21,7 @@ To analyse it many times with other parameters, compile it once:
 >>> top.run(set={"spin": 100})
 >>> top.sweep([{"spin": spin} for spin in (50, 100, 150)])    # several runs at a time
 
-and thousands of them, with parameters from distributions, in a store that survives whatever fails, are a `Study`:
+Thousands of runs, with parameters from distributions and a store that survives failures, are a `Study`:
 
 >>> ld.Study("study.json").run("study.h5", threads=2).to_dataframe()
 
@@ -47,7 +47,7 @@ A program that advances a simulation itself, to steer it, reads
 >>> sim.advance(0.01)
 >>> sim["position"], sim.time
 
-Derivatives with respect to parameters, exact for the steps as they are taken, are
+Derivatives with respect to parameters, exact for the discrete solution, are
 
 >>> ld.sensitivity("heavy_top", ["bodies.top.mass"], ["position[0]", "position[2]@max"], end=0.1).jacobian
 >>> ld.run("heavy_top", sensitivities=["bodies.top.mass"]).d("position", "bodies.top.mass")
@@ -57,7 +57,7 @@ and searches that use them
 >>> ld.optimize({"model": "heavy_top", "variables": {...}, "outputs": {...}, "minimize": "..."}).variables
 
 Every function that takes a model takes a `Model` too, and those that analyse one model are its methods as well.
-What there is to choose from: `models()`, `integrators()`, `formulations()`, `elements()`, `parameters(model)`.
+Lists of the choices: `models()`, `integrators()`, `formulations()`, `elements()`, `parameters(model)`.
 Wrong input raises `InputError`; numerics that fail give a `NumericalWarning` and a result with `completed == False`,
 or raise `NumericalError` if `strict=True`.
 """

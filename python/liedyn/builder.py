@@ -80,7 +80,7 @@ class _Methods(Document, Owner):
 
     @property
     def ground(self) -> Body:
-        """The inertial frame, as a body. `m.ground.set(shape=ld.box(...))` draws something that stands still."""
+        """The inertial frame, as a body. `m.ground.set(shape=ld.box(...))` draws something at rest."""
         return Body(self, "bodies", "ground")
 
     def parameter(self, name: str, value: Any) -> Parameter:
@@ -205,7 +205,7 @@ class _Methods(Document, Owner):
 
     @property
     def description(self) -> str:
-        """What the model is, for readers."""
+        """Description of the model, for readers."""
         return self._document.get("description", "")
 
     @description.setter
@@ -214,7 +214,7 @@ class _Methods(Document, Owner):
 
     @property
     def gravity(self) -> list[Any]:
-        """Gravitational acceleration in m/s^2, inertial axes. Numbers or texts of expressions."""
+        """Gravitational acceleration in m/s^2, inertial axes. Numbers or expressions as strings."""
         return copy.deepcopy(self._document.get("gravity", [0, 0, 0]))
 
     @gravity.setter
@@ -223,7 +223,7 @@ class _Methods(Document, Owner):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What `simulation` was told. A copy."""
+        """The settings given to `simulation`. A copy."""
         return copy.deepcopy(self._document.get("simulation", {}))
 
     @property
@@ -239,14 +239,14 @@ class _Methods(Document, Owner):
     # ---- files
 
     def to_dict(self) -> dict[str, Any]:
-        """What the model file holds."""
+        """The content of the model file."""
         return copy.deepcopy(self._content())
 
     def to_json(self) -> str:
-        """The text of the model file. Matrices of flexible bodies are files of their own, which `save` writes."""
+        """The model file as a string. Matrices of flexible bodies are files of their own, which `save` writes."""
         content = self._content()
         if matrices.has_matrices(content):
-            message = "matrices of flexible bodies cannot stand in the text of a model"
+            message = "matrices of flexible bodies cannot be part of a model as a string"
             raise InputError([Diagnostic("", 0, "flexible", message, "save(file) writes them as files beside it")])
         return self._text(content)
 
@@ -282,11 +282,11 @@ class _Methods(Document, Owner):
             except OSError as error:
                 raise InputError([Diagnostic(file, 0, "", f"cannot be read: {error.strerror}")]) from None
             except UnicodeDecodeError:
-                raise InputError([Diagnostic(file, 0, "", "cannot be read: it is not a text")]) from None
+                raise InputError([Diagnostic(file, 0, "", "cannot be read: it is not a text file")]) from None
             content, out._original = parsed(text, file), text
             out._known.file = file
         else:
-            message = f"expected the name of a file, the text of a model or a dict, got {shown(source)}"
+            message = f"expected the name of a file, a model as a string or a dict, got {shown(source)}"
             raise InputError([Diagnostic("", 0, "source", message)])
         parts = {section: content[section] for section in ("parameters", "tables", "models", "simulation", *_SECTIONS) if section in content}
         for section in _SECTIONS:
@@ -547,7 +547,7 @@ class _Methods(Document, Owner):
             return self._plain(self._calling(value), depth + 1)
         if callable(value):
             return self._plain(self._traced(value), depth + 1)
-        raise Problem(f"expected what a model file can hold, got {shown(value)}")
+        raise Problem(f"expected a value that a model file can contain, got {shown(value)}")
 
     def _scalar(self, value: Any) -> Any:
         plain = self._plain(value)
@@ -565,7 +565,7 @@ class _Methods(Document, Owner):
     def _use(self, owner: Any, section: str, name: str) -> None:
         self._check_owned(owner, section, name)
         if not all(SYMBOL.fullmatch(part) for part in name.split(".")):
-            raise Problem(f"'{name}' cannot be named in an expression", "names in expressions have no hyphens")
+            raise Problem(f"'{name}' cannot be used in an expression", "names in expressions have no hyphens")
         for other in _HIDDEN_BY.get(section, ()):
             if name in self._names(other):
                 message = f"the {singular(section)} '{name}' is hidden by the {singular(other)} of this name"

@@ -110,7 +110,7 @@ class Compiled(Shown):
 
     @property
     def parameters(self) -> Parameters:
-        """Every number that `set` of `run` can change, with its value now."""
+        """Every parameter that `set` of `run` can change, with its present value."""
         return Parameters(self._params)
 
     def value(self, path: str) -> float:
@@ -124,12 +124,12 @@ class Compiled(Shown):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the model says about its simulation: start, end, step, integrator, initial."""
+        """Settings of the model's simulation: start, end, step, integrator, initial."""
         options = _liedyn.SimulateOptions(self._compiled)
         return {name: getattr(options, name) for name in ("start", "end", "step", "integrator", "initial")}
 
     def changed(self, set: Mapping[str, float]) -> Compiled:
-        """The same model with other values of parameters; nothing is compiled anew."""
+        """The same model with other values of parameters; it is not compiled again."""
         given, joints = _without_initial(assignments(set))
         return self._with(_params=_changed(self._params, given), _later=[*self._later, *given], _joints=self._joints | joints)
 
@@ -300,9 +300,9 @@ def _configuration_text(from_: Configuration) -> tuple[str, str]:
     name = os.fspath(from_)
     if name.lstrip().startswith("{"):
         message = f"expected the name of a file, got the string {shown(name)}"
-        raise InputError([Diagnostic("", 0, "from_", message, "a configuration may be a dict: json.loads(text)")])
+        raise InputError([Diagnostic("", 0, "from_", message, "a configuration may be a dict: json.loads(string)")])
     try:
         return Path(name).read_text(encoding="utf-8"), name
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not a text"
+        why = getattr(error, "strerror", None) or "it is not a text file"
         raise InputError([Diagnostic(name, 0, "", f"cannot be read: {why}", "`static(...).save(file)` writes one")]) from None

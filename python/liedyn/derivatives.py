@@ -1,4 +1,4 @@
-"""Derivatives of what a model does with respect to its parameters."""
+"""Derivatives of the outputs of a model with respect to its parameters."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Sensitivity(Shown):
         """Derivatives: one row per output, one column per parameter."""
         checked = bool(found.disagreement)
         self.differences: np.ndarray | None = found.differences if checked else None
-        """The same by differences of whole runs, if they were asked for."""
+        """The same by finite differences of whole runs, if requested."""
         self.agrees: bool | None = not found.disagrees.any() if checked and self.method != "difference" else None
-        """Whether all derivatives are as close to the differences as these are good, each judged in its own size; None if not checked."""
+        """Whether all derivatives agree with finite differences within their uncertainty, each relative to its own size; None if not checked."""
         self.disagreement: dict[str, float] = dict(zip(found.parameters, found.disagreement))
-        """For each parameter the distance to the differences, relative to the norm of its derivatives; if checked."""
+        """For each parameter the difference to finite differences, relative to the norm of its derivatives; if checked."""
         self.uncertainty: dict[str, float] = dict(zip(found.parameters, found.uncertainty))
-        """How far the differences themselves are from having converged, relative to the same norm."""
+        """Uncertainty of the finite differences, relative to the same norm."""
         self._channels: dict[str, tuple[int, int]] = found.channels
         self._trajectory: np.ndarray | None = found.trajectory_derivatives if self.method == "direct" else None
         self.time: np.ndarray = found.table[:, 0].copy()
@@ -55,7 +55,7 @@ class Sensitivity(Shown):
     def d(self, sensor: str, parameter: str) -> np.ndarray:
         """The derivative of a sensor with respect to a parameter, over `time`; of the direct method only."""
         if self.method != "direct":
-            raise ValueError(f"the {self.method} method has no derivatives over time: take method='direct'")
+            raise ValueError(f"the {self.method} method has no derivatives over time: use method='direct'")
         if sensor not in self._channels:
             raise KeyError(f"no sensor '{sensor}'; there are {', '.join(self._channels)}")
         first, components = self._channels[sensor]
@@ -89,7 +89,7 @@ class Sensitivity(Shown):
         return json.loads(self._json)
 
     def _parts(self) -> list[str | Table]:
-        """One line per output, one column per parameter; units of derivatives stand behind them, where they are known."""
+        """One line per output, one column per parameter; units of derivatives stand behind them, if known."""
         head = ["output", "value", "unit"]
         align = "<><"
         for name in self.parameters:
@@ -103,7 +103,7 @@ class Sensitivity(Shown):
                 row += [numbers(slope, ".7g"), unit] if unit else [numbers(slope, ".7g")]
             rows.append(row)
         at = ", ".join(f"{name} = {value:.9g} {self.units[name]}".rstrip() for name, value in self.parameter_values.items())
-        verdict = {None: "", True: "checked: all agree with differences", False: "checked: some DISAGREE with differences"}[self.agrees]
+        verdict = {None: "", True: "checked: all agree with finite differences", False: "checked: some DISAGREE with finite differences"}[self.agrees]
         return [f"derivatives by the {self.method} method at {at}", Table(head, rows, align), verdict]
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ class Sensitivity(Shown):
 
 
 def _quotient(output: str, parameter: str) -> str:
-    """"m/kg", "1/kg", "m/(N/m)"; nothing for named parameters, whose units nobody knows."""
+    """"m/kg", "1/kg", "m/(N/m)"; nothing for named parameters, whose units are unknown."""
     if not parameter:
         return ""
     is_compound = "/" in parameter or " " in parameter

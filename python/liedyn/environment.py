@@ -49,7 +49,7 @@ class Environment:
     >>> observation, info = env.reset(seed=1)
     >>> observation, reward, terminated, truncated, info = env.step([0.3])
 
-    actions:      paths of parameters with their least and largest value. An action holds for one period; beyond the bounds it is cut.
+    actions:      paths of parameters with their least and largest value. An action is constant over one period; it is clipped to the bounds.
     observations: sensors; all if not given.
     period:       simulated seconds per action.
     duration:     of an episode, which is truncated then; None: it has no end.
@@ -143,7 +143,7 @@ class Environment:
         return self._observation(), float(self._reward(sim)), terminated, truncated, info
 
     def render(self) -> None:
-        """There is nothing to see; `simulation.record()` keeps what sensors show."""
+        """Draws nothing; `simulation.record()` records the sensors."""
 
     def close(self) -> None:
         self._over = True

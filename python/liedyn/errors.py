@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding about the input: where it is, what is wrong, what to do about it."""
+    """One error in the input: its location, what is wrong, and how to fix it."""
 
     file: str
     """The file it is in; empty if the model was not a file."""
@@ -36,7 +36,7 @@ class Diagnostic:
 
 
 class InputError(ValueError):
-    """What the caller gave is wrong. `diagnostics` holds every finding, not only the first."""
+    """The input is wrong. `diagnostics` contains every error, not only the first."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = list(diagnostics)
@@ -56,7 +56,7 @@ class NumericalError(ArithmeticError):
 
 
 class NumericalWarning(RuntimeWarning):
-    """The numerics failed before the end, or the settings of an integrator are doubtful."""
+    """The numerics failed before the end, or the settings of an integrator are unreliable."""
 
 
 def caller() -> tuple[str, int]:

@@ -48,7 +48,7 @@ class Expression:
     def __init__(self, text: str, level: int = _OPERAND, names: frozenset = frozenset(), condition: bool = False) -> None:
         if len(text) > _LONGEST:
             message = f"an expression of more than {_LONGEST} characters"
-            raise refused("", message, "make a sensor of a part that occurs often: m.expression_sensor(name, value=...)")
+            raise refused("", message, "define a sensor for a part that occurs often: m.expression_sensor(name, value=...)")
         self._text = text
         self._level = level
         self._names = names  # the objects that it names: (model, section, name)
@@ -152,7 +152,7 @@ class Expression:
 
     def __bool__(self) -> bool:
         raise value_needed(
-            f"whether ({_short(self)}) holds is not known while the model is built",
+            f"the truth value of ({_short(self)}) is not known while the model is built",
             "write ld.where(condition, a, b) for `a if condition else b`, & and | for `and` and `or`, ld.min and ld.max for min and max",
         )
 

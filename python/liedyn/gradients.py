@@ -76,7 +76,7 @@ def gradient(
     model:   a `Model`, or what `Model` takes: a name, a file, a dict.
     output:  one component of a sensor, as `sensitivity` takes it.
     method:  "direct" or "adjoint"; if not given, the adjoint for more than 8 parameters.
-    set:     other numbers of the model, for all evaluations.
+    set:     other parameters of the model, for all evaluations.
 
     The other options are those of `run`.
     """

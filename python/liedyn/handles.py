@@ -64,7 +64,7 @@ class Element(Handle):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What the model file will hold for it. A copy; `set` changes it."""
+        """Its content of the model file. A copy; `set` changes it."""
         return self._owner._fields(self._section, self._name)
 
     def set(self, **fields: Any) -> None:
@@ -158,7 +158,7 @@ class SubModel(Handle):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What the model file will hold for it. A copy."""
+        """Its content of the model file. A copy."""
         return self._owner._fields("models", self._name)
 
     def remove(self) -> None:
@@ -198,13 +198,13 @@ class Symbol(Expression):
 
 
 class Parameter(Symbol):
-    """A named number of the model. `value` is what it is now; `set(value)` changes it."""
+    """A parameter of the model. `value` is what it is now; `set(value)` changes it."""
 
     __slots__ = ()
 
     @property
     def value(self) -> Any:
-        """A number, or the text of an expression."""
+        """A number, or an expression as a string."""
         return self._owner._fields("parameters", self.name)
 
     def set(self, value: Any) -> None:
@@ -281,7 +281,7 @@ class Table(Handle):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What the model file will hold for it. A copy."""
+        """Its content of the model file. A copy."""
         return self._owner._fields("tables", self._name)
 
     def remove(self) -> None:

@@ -47,7 +47,7 @@ def called(function: Callable, *, size: int | None = None, gradient: Callable | 
     if size is not None and (type(size) is not int or size < 1):
         raise _refused("size", f"expected a whole number of at least 1, got {shown(size)}")
     if size is not None and gradient is not None:
-        raise _refused("gradient", "a function of several numbers has no single gradient", "give one function for each component")
+        raise _refused("gradient", "a function of several components has no single gradient", "give one function for each component")
     return Called(function, size, gradient, None if scales is None else tuple(float(scale) for scale in scales))
 
 

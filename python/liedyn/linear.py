@@ -44,7 +44,7 @@ class Modes(Shown):
 
     @property
     def damping_ratios(self) -> np.ndarray:
-        """-Re s/|s|; 0 for motions that nothing resists."""
+        """-Re s/|s|; 0 for motions without stiffness."""
         return np.array([mode["damping_ratio"] for mode in self.data["modes"]])
 
     @property
@@ -69,7 +69,7 @@ class Modes(Shown):
         states = f", {plural(d['states'], 'state')}" if d["states"] else ""
         title = f"{d['model']}: {plural(d['degrees_of_freedom'], 'degree')} of freedom{states}"
         title += f", linearised at t = {d['time']:.6g} s{', without damping' if d['undamped'] else ''}"
-        axes = f"  seen from axes that turn at ({', '.join(f'{x:.6g}' for x in d['axes_rate'])}) rad/s" if any(d["axes_rate"]) else ""
+        axes = f"  in axes that rotate at ({', '.join(f'{x:.6g}' for x in d['axes_rate'])}) rad/s" if any(d["axes_rate"]) else ""
         zeros = f"  {d['zero_eigenvalues']} eigenvalues are zero" if d["zero_eigenvalues"] else ""
         rows = []
         for i, (mode, s) in enumerate(zip(d["modes"], self.eigenvalues)):
@@ -81,7 +81,7 @@ class Modes(Shown):
             movers = ", ".join(f"{body} {100 * share:.0f} %" for body, share in shares[:3] if share >= 0.005)
             if not movers and mode.get("states"):
                 movers = "state " + max(mode["states"].items(), key=lambda item: abs(complex(*item[1])))[0]
-            movers += " (nothing resists)" if mode["rigid"] else ""
+            movers += " (no stiffness)" if mode["rigid"] else ""
             rows.append([str(i + 1), f"{mode['frequency']:.8g}", damping, eigenvalue, movers])
         head = ["mode", "frequency / Hz", "damping ratio", "eigenvalue s / (1/s)", "kinetic energy"]
         return [title, axes, zeros, Table(head, shortened(rows), ">>>><")]
@@ -209,7 +209,7 @@ class Equilibrium(Shown, Mapping[str, Any]):
         steps, unstable = d["load_steps"], d["unstable_directions"]
         title = f"{d['model']}: equilibrium in {plural(len(steps), 'load step')}, {sum(step['iterations'] for step in steps)} iterations"
         if unstable is None:
-            stability = "not proved (too many bodies); no growing motion was found"
+            stability = "not determined (too many bodies); no growing motion was found"
         elif unstable:
             stability = f"unstable in {plural(unstable, 'direction')}"
         else:
@@ -248,9 +248,9 @@ def modes(
 
     at:       "initial", "static" (the equilibrium found from the start), "end", or a time of the model's simulation.
     from_:    configuration to begin from, instead of the model's.
-    undamped: leave out dissipation; gyroscopic forces and follower loads stay.
+    undamped: ignore dissipation; gyroscopic forces and follower loads are kept.
     count:    only the modes of lowest |s|; 0: all, or 20 of a large model.
-    axes:     angular velocity of the axes the motion is seen from; None: axes in which it is steady.
+    axes:     angular velocity of the axes of the motion; None: axes in which it is steady.
     solver:   "dense" (all modes), "sparse" (some), or "auto": by size.
     initial, integrator, step: of the simulation up to `at`, as for `run`.
     time:     of loads and joints that depend on it, and the start of that simulation; the model's start if not given.
@@ -307,11 +307,11 @@ def static(
     initial: str | None = None,
     scene: bool = False,
 ) -> Equilibrium:
-    """Static equilibrium. Raises NumericalError, with the motions that nothing holds, if there is none.
+    """Static equilibrium. Raises NumericalError, with the motions that nothing supports, if there is none.
 
-    load_steps: equal steps in which weight and applied forces are raised; one that fails is halved.
+    load_steps: number of equal load steps for weight and applied forces; a step that fails is halved.
     time:       of loads and joints that depend on it; the start if not given.
-    tolerance:  forces left over, relative to the forces there are.
+    tolerance:  of the residual forces, relative to the forces of the model.
     from_:      configuration to begin from, instead of the model's.
     initial:    as for `run`.
     scene:      keep what `view` shows in 3D.
@@ -325,7 +325,7 @@ def static(
     if not data["converged"]:
         raise NumericalError(f"{one.name}: {data['failure']}")
     for motion in data["indifferent"]:
-        warn(f"nothing determines this motion, it was left where it was: {motion}")
+        warn(f"this motion has no stiffness and is not changed: {motion}")
     for warning in data["warnings"]:
         warn(warning)
     return Equilibrium(data, one.units, shown_in_3d or None)

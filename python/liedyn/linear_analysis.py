@@ -64,7 +64,7 @@ def analyze_integrator(
     """How integrators treat x'' + omega^2 x = 0, as `liedyn analyze-integrator`.
 
     integrators:   with options, "lms2,rho=0.8".
-    h_over_period: steps as parts of the oscillator's period, ascending; 25 from 0.01 to 10 if not given.
+    h_over_period: steps as fractions of the oscillator's period, ascending; 25 from 0.01 to 10 if not given.
     region_points: with at least 2, also the spectral radius on y' = lambda y over a grid of so many points along each axis.
     """
     check(region_points=(region_points, COUNT))

@@ -24,7 +24,7 @@ def parsed(text: str, file: str) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for key, value in pairs:
             if key in out:
-                raise InputError([Diagnostic(file, 0, key, "stands twice in the same object")])
+                raise InputError([Diagnostic(file, 0, key, "is given twice in the same object")])
             out[key] = value
         return out
 

@@ -42,7 +42,7 @@ class Optimum(Shown):
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The numbers of the model, as `set` of `Model.run` takes them."""
+        """The parameters of the model, as `set` of `Model.run` takes them."""
         return self.data["parameters"]
 
     @property
@@ -59,12 +59,12 @@ class Optimum(Shown):
 
     @property
     def standard_deviations(self) -> dict[str, float | None]:
-        """Of the variables of a fit, from the spread of the differences to the data; None where they are not known."""
+        """Of the variables of a fit, from the residuals of the data; None where they are not known."""
         return self.data.get("standard_deviations", {})
 
     @property
     def residuals(self) -> dict[str, float]:
-        """The root mean square of the differences to each column of the data."""
+        """The root mean square of the residuals of each column of the data."""
         return self.data.get("residuals", {})
 
     def _parts(self) -> list[str | Table]:
@@ -91,8 +91,8 @@ def optimize(
     """Minimise or fit: a study as a file, or as a dictionary whose paths are relative to `directory`; the model of a dictionary may be a
     dictionary or a `Builder` too.
 
-    out:      a directory that gets result.json (also while the search goes on: it is what remains after Ctrl-C), history.csv and report.md.
-    restart:  result.json of an earlier search, to begin where it has been.
+    out:      a directory that gets result.json (also while the optimisation is running: it is what remains after Ctrl-C), history.csv and report.md.
+    restart:  result.json of an earlier optimisation, to start from its solution.
     progress: is called after each evaluation with a dict of evaluation, objective, violation, variables, failure (why there are no values,
               or empty) and best (whether it is the best so far); the search ends if it returns False.
     """
@@ -111,7 +111,7 @@ def optimize(
         try:
             text = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "it is not a text"
+            why = getattr(error, "strerror", None) or "it is not a text file"
             raise InputError([Diagnostic(str(file)[:200], 0, "", f"cannot be read: {why}")]) from None
     folder = Path(out) if out is not None else None
     before = 0  # evaluations of the search that this one goes on with
@@ -120,14 +120,14 @@ def optimize(
         if restart is not None and (folder / "history.csv").exists():
             before = len((folder / "history.csv").read_text(encoding="utf-8").splitlines()) - 1
 
-    def told(evaluation: int, objective: float, violation: float, values: list[float], failure: str, best: bool, point: str) -> Any:
+    def reported(evaluation: int, objective: float, violation: float, values: list[float], failure: str, best: bool, point: str) -> Any:
         names = list(json.loads(point)["variables"])
         if folder is not None:
             head = ",".join(["evaluation", "objective", "violation", *names])
             if evaluation == 1 and before > 0:
                 with open(folder / "history.csv", encoding="utf-8") as history:
                     if history.readline() != head + "\n":
-                        raise InputError([Diagnostic(str(folder / "history.csv"), 0, "", "is the history of another study", "take another directory")])
+                        raise InputError([Diagnostic(str(folder / "history.csv"), 0, "", "is the history of another study", "use another directory")])
             if evaluation == 1 and before == 0:
                 (folder / "history.csv").write_text(head + "\n", encoding="utf-8")
             row = [str(before + evaluation), *("" if x != x else repr(x) for x in (objective, violation, *values))]
@@ -140,7 +140,7 @@ def optimize(
         seen = {"evaluation": evaluation, "objective": objective, "violation": violation}
         return progress(seen | {"variables": dict(zip(names, values)), "failure": failure, "best": best})
 
-    watched = told if folder is not None or progress is not None else None
+    watched = reported if folder is not None or progress is not None else None
     result, report, history = _liedyn.optimize(text, str(file), os.fspath(restart) if restart is not None else "", watched)
     if folder is not None:
         _liedyn.write_whole(str(folder / "result.json"), result + "\n")

@@ -151,9 +151,9 @@ class Result(Shown, Mapping[str, np.ndarray]):
         return Tables([], np.array)
 
     def state_names(self, what: str) -> list[str]:
-        """Names of the columns of `states[what]`: "top.position[0]", "top.orientation[3]", "joints.pivot: place x"."""
+        """Names of the columns of `states[what]`: "top.position[0]", "top.orientation[3]", "joints.pivot: position x"."""
         if what not in self.states:
-            raise KeyError(f"no states '{what}'; run(..., out=\"FILE.h5\", states=True) keeps them")
+            raise KeyError(f"no states '{what}'; run(..., out=\"FILE.h5\", states=True) records them")
         return self._stored.state_names(what)
 
     @cached_property
@@ -295,7 +295,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
 def load_result(file: str | os.PathLike) -> Result:
     """Opens a result that `Result.save` or `liedyn run --out` wrote: .h5, .npz or .csv. A .csv file has neither units nor a summary.
 
-    Of an .h5 file the arrays are read when they are asked for, so that large ones open at once. It may be opened while it is written, and
+    Arrays of an .h5 file are read on first access, so that large ones open at once. It may be opened while it is written, and
     after its program was killed: `status` says so, and the result is what was there at that moment.
     """
     check(file=(file, FILE))

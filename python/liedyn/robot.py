@@ -22,7 +22,7 @@ class Reached:
     q: np.ndarray
     """The coordinates, within the limits."""
     converged: bool
-    """Whether all targets are met to the tolerance."""
+    """Whether all targets are reached within the tolerance."""
     position_error: float
     """The largest distance of a frame from its target, in m."""
     rotation_error: float
@@ -64,7 +64,7 @@ class Robot:
 
     @property
     def coordinates(self) -> list[str]:
-        """Names of the coordinates: of the joints, with an ending where a joint or a free body has several."""
+        """Names of the coordinates: of the joints, with a suffix where a joint or a free body has several."""
         return self._robot.coordinate_names
 
     @property
@@ -158,7 +158,7 @@ class Robot:
         iterations: of one attempt.
         attempts:   at most so many begin from other coordinates, within the limits, where the first does not converge.
 
-        What cannot be reached is approached: look at `converged`.
+        Targets out of reach are approached: check `converged`.
         """
         check(tolerance=(tolerance, NUMBER), iterations=(iterations, POSITIVE_COUNT))
         points = dict(at or {})

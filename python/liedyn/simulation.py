@@ -61,22 +61,22 @@ def run(
     initial:    "check": initial values that violate a constraint are an error; "project": they are projected.
     output_every: record every n-th step (adaptive integrators: at every n-th multiple of `step`); 0: the start and the end.
                 `every` is a shorter name for it.
-    output_times: record at multiples of this time instead, whatever the steps are: between them as the method interpolates.
-    output_events: also record where an event happens: a row before its changes and one after them.
-    out:        an .h5 file that is written while the run goes on; the result then stays there (`load_result`), and memory is bounded.
+    output_times: output interval instead, independent of the steps: values between steps are interpolated by the method.
+    output_events: also record at events: a row before their changes and one after them.
+    out:        an .h5 file that is written during the run; the result then stays there (`load_result`), and memory is bounded.
     states:     the file also holds all coordinates, velocities, accelerations and multipliers.
-    record:     "all": the motion of every body and joint, reactions, states, efforts and powers, besides the model's sensors.
+    record:     "all": the motion of every body and joint, reactions, states, efforts and powers, in addition to the model's sensors.
     residuals:  also record the largest violation of the constraints, as the channels
                 "constraint_residual.position" and "constraint_residual.velocity".
     sensitivities: paths of parameters; `result.d(sensor, parameter)` is then the derivative of a sensor over time.
     solver:     of the linear equations: "auto" (by size and structure), "dense", "block" or "klu".
-    threads:    for this run; 0, the default: as many as the machine has for models of thousands of bodies. The results are the same.
+    threads:    for this run; 0, the default: all processors for models of thousands of bodies, otherwise one. The results do not depend on it.
     vtk:        a folder for the deformed shapes at every recorded time, with velocities, elastic displacements and stresses: files
                 for ParaView, NAME.pvd is their list.
     html:       a page that shows the motion in 3D: one file that any browser opens.
     scene:      keep the poses of all bodies at the recorded times, so that `result.view()` can show the motion.
     frames:     at most so many of them; 2000 if not given.
-    view:       show the run while it goes on, in a page with buttons and sliders that act on it; {"pace": 1, "paused": True,
+    view:       show the run live, in a page with buttons and sliders that act on it; {"pace": 1, "paused": True,
                 "sliders": ["spin"]} are the arguments of `Simulation.view`. The page is there as long as the result, `result.page`.
     strict:     raise NumericalError if the numerics fail. Otherwise there is a NumericalWarning, and the result,
                 with `completed == False`, is complete up to that time.
@@ -96,7 +96,7 @@ def run(
     given = {"integrator": integrator, "step": step, "start": start, "end": end, "initial": initial, "solver": solver, "threads": threads}
     given["output_every"] = one_of(output_every, every)
     if output_times is not None and given["output_every"] is not None:
-        raise InputError([Diagnostic("", 0, "output_times", "takes the place of output_every, got both")])
+        raise InputError([Diagnostic("", 0, "output_times", "replaces output_every, got both")])
     poses = _liedyn.Scene(frames or 0) if scene or html is not None else None
     page = run_page(view)
     output = {"out": file, "states": bool(states), "output_times": float(output_times or 0), "output_events": bool(output_events)}
@@ -130,7 +130,7 @@ def kinematics(
     strict: bool = False,
 ) -> Result:
     """Positions, velocities, accelerations and reactions where joints prescribe the whole motion, from the constraints alone at each
-    time. Options are those of `run`. Raises InputError with the motions that remain free, if there are any."""
+    time. Options are those of `run`. Raises InputError with the remaining degrees of freedom, if there are any."""
     check_run(step=step, start=start, end=end, residuals=residuals, strict=strict)
     one = compiled(model, set, formulation)
     given = {"step": step, "start": start, "end": end, "output_every": one_of(output_every, every)}
@@ -157,14 +157,14 @@ def sensitivity(
     initial: str | None = None,
     every: int | None = None,
 ) -> Sensitivity:
-    """Derivatives of outputs with respect to parameters, exact for the steps as they are taken.
+    """Derivatives of outputs with respect to parameters, exact for the discrete solution.
 
-    parameters: paths of numbers, "bodies.rod.mass", "gravity[2]", "spin"; see `parameters`. "bodies.*.mass" are all that fit.
+    parameters: paths of numbers, "bodies.rod.mass", "gravity[2]", "spin"; see `parameters`. "bodies.*.mass" are all that match.
     outputs:    "tip[0]" (a sensor at the end), "tip[0]@0.5" (at a time), "tip[0]@integral", "tip[0]@max", "tip[0]@min";
                 all sensors at the end that have derivatives if none is given.
-    method:     "direct" (for few parameters), "adjoint" (for few outputs), or "difference": extrapolated differences of whole
+    method:     "direct" (for few parameters), "adjoint" (for few outputs), or "difference": extrapolated finite differences of whole
                 runs along the same steps.
-    check:      compare with such differences: `agrees`, `disagreement`.
+    check:      compare with finite differences: `agrees`, `disagreement`.
 
     The other options are those of `run`. Raises NumericalError if the run does not reach its end.
     """
@@ -203,7 +203,7 @@ def _checked_file(out: str | os.PathLike | None, states: bool) -> str:
     """The name of the file that a run writes; empty: none."""
     if out is None:
         if states:
-            raise InputError([Diagnostic("", 0, "states", "needs a file that holds them", 'add out="FILE.h5"')])
+            raise InputError([Diagnostic("", 0, "states", "needs a file for the states", 'add out="FILE.h5"')])
         return ""
     name = os.fspath(out)
     if not name.endswith(".h5"):

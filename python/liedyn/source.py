@@ -61,7 +61,7 @@ def model_file_content(model: str | os.PathLike) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InputError([Diagnostic(name, error.lineno, "", f"expected JSON: {error.msg}")]) from None
     except UnicodeDecodeError:
-        raise InputError([Diagnostic(name, 0, "", "cannot be read: it is not a text")]) from None
+        raise InputError([Diagnostic(name, 0, "", "cannot be read: it is not a text file")]) from None
 
 
 def json_text(content: Mapping[str, Any]) -> str:
@@ -78,7 +78,7 @@ def json_text(content: Mapping[str, Any]) -> str:
         if value is None or isinstance(value, (str, bool)):
             return value
         if not is_number(value):
-            findings.append(Diagnostic("", 0, path, f"expected what JSON can hold, got {type(value).__name__}"))
+            findings.append(Diagnostic("", 0, path, f"expected a value that JSON can contain, got {type(value).__name__}"))
         elif not math.isfinite(value):
             findings.append(Diagnostic("", 0, path, f"expected a finite number, got {value}"))
         else:

@@ -134,7 +134,7 @@ class Simulation(_liedyn.Simulation):
         return [(name, now), (f"{name}_slope", (value - now) / over), (f"{name}_since", self.time)]
 
     def get(self, path: str) -> float:
-        """The value of a parameter or an input now."""
+        """The present value of a parameter or an input."""
         return self._input(self._inputs.get(path, path))
 
     @property
@@ -143,11 +143,11 @@ class Simulation(_liedyn.Simulation):
         return {name: self._input(path) for name, path in self._inputs.items()}
 
     def __getitem__(self, sensor: str) -> float | np.ndarray:
-        """What a sensor shows now: a number, or an array of its components."""
+        """The present value of a sensor: a number, or an array of its components."""
         return self._sensor(sensor)
 
     def sensors(self) -> dict[str, float | np.ndarray]:
-        """What all sensors show now."""
+        """The present values of all sensors."""
         return self._sensors()
 
     @property
@@ -156,7 +156,7 @@ class Simulation(_liedyn.Simulation):
         return State(**self._state())
 
     def save(self, file: str | os.PathLike | None = None) -> bytes:
-        """Everything that the steps to come depend on, as bytes; also into a file, if there is one."""
+        """The complete state of the simulation as bytes; also written to a file, if given."""
         checkpoint = self._save()
         if file is not None:
             with open(file, "wb") as out:
@@ -164,7 +164,7 @@ class Simulation(_liedyn.Simulation):
         return checkpoint
 
     def restore(self, checkpoint: bytes | str | os.PathLike) -> None:
-        """Goes on from what `save` gave, or from the file that it wrote, bit by bit as the simulation that was saved.
+        """Continues from the bytes or the file of `save`, with results identical to those of the saved simulation.
 
         Raises InputError if it belongs to another model, other settings or another version, or is damaged; nothing is changed then.
         """
@@ -246,7 +246,7 @@ class Simulation(_liedyn.Simulation):
 
     @property
     def stopped_by(self) -> str | None:
-        """The event that ended the last `advance` or `step`; None if there was none. The next call goes on from there."""
+        """The event that ended the last `advance` or `step`; None if there was none. The next call continues the run."""
         return self._stopped_by() or None
 
     @property
@@ -287,7 +287,7 @@ class Simulation(_liedyn.Simulation):
 
     @property
     def warnings(self) -> list[str]:
-        """What there is to say about the model, the integrator and the steps so far."""
+        """Warnings about the model, the integrator and the steps so far."""
         return self._all_warnings()
 
     @property

@@ -1,4 +1,4 @@
-"""Studies: thousands of runs with parameters from grids and distributions, kept in a store that survives whatever fails.
+"""Studies: thousands of runs with parameters from grids and distributions, kept in a store that survives failures.
 
 >>> study = ld.Study("study.json")                  # or a dict with the content of such a file
 >>> table = study.run("study.h5", threads=2)        # what the store has is not run again
@@ -39,7 +39,7 @@ STATISTICS = ("steps", "newton_iterations", "jacobian_updates", "rejected", "end
 
 
 class Study(Shown):
-    """What is varied, how, and what is kept of each run: a file for `liedyn sweep`, or a dict with its content.
+    """Parameters that vary, their sampling, and the outputs of each run: a file for `liedyn sweep`, or a dict with its content.
 
     >>> study = ld.Study({"liedyn_study": 1, "model": "heavy_top",
     ...                   "parameters": {"spin": {"distribution": "uniform", "lower": 50, "upper": 150}},
@@ -63,7 +63,7 @@ class Study(Shown):
             try:
                 self.text = Path(study).read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
-                why = getattr(error, "strerror", None) or "it is not a text"
+                why = getattr(error, "strerror", None) or "it is not a text file"
                 raise InputError([Diagnostic(self.file[:200], 0, "", f"cannot be read: {why}")]) from None
         else:
             raise InputError([Diagnostic("", 0, "study", f"expected the name of a file or a dict, got {shown(study)}")])
@@ -103,12 +103,12 @@ class Study(Shown):
         plan = _liedyn.SweepFile(self.text, self.file, kept)
         opened = _liedyn.SweepStore(file, plan.layout)
         cases = opened.cases_to_run(plan, kept, bool(retry))
-        told = None if progress is None else lambda done, failed: progress(done, failed, len(cases))
+        report = None if progress is None else lambda done, failed: progress(done, failed, len(cases))
         try:
             if executor is None:
-                opened.run(plan, cases, threads or len(os.sched_getaffinity(0)), told)
+                opened.run(plan, cases, threads or len(os.sched_getaffinity(0)), report)
             elif cases:
-                self._run_elsewhere(executor, opened, cases, kept, told)
+                self._run_elsewhere(executor, opened, cases, kept, report)
         finally:
             try:
                 opened.fold()
@@ -131,7 +131,7 @@ class Study(Shown):
         output = study["outputs"].get(name)
         linked = [one["name"] for one in self.layout["parameters"] if not one["sampled"]]
         if not isinstance(output, str) or len(self.layout["variants"]) > 1 or linked:
-            message = f"expected an output that is a text, one variant, and no linked parameters, got '{name}'"
+            message = f"expected an output that is a string, one variant, and no linked parameters, got '{name}'"
             raise InputError([Diagnostic("", 0, "name", message)])
         beside = Path(self.file).parent / variant["model"]
         model = Model(str(beside) if beside.is_file() else variant["model"], formulation=variant["formulation"], set=study.get("set"))
@@ -156,7 +156,7 @@ class Study(Shown):
                 out[one["name"]]["total_bound"] = float((d**2).mean()) * (given["upper"] - given["lower"]) ** 2 / (np.pi**2 * variance)
         return out
 
-    def _run_elsewhere(self, executor: Any, store: Any, cases: list[int], kept: str, told: Callable[[int, int], Any] | None) -> None:
+    def _run_elsewhere(self, executor: Any, store: Any, cases: list[int], kept: str, report: Callable[[int, int], Any] | None) -> None:
         if hasattr(executor, "get_executor"):  # a client of Dask
             executor = executor.get_executor(pure=False)
         if not hasattr(executor, "submit"):
@@ -190,12 +190,12 @@ class Study(Shown):
                 failed = sum(store.count(status) for status in (2, 3, 4))
                 seconds += elapsed
                 size = int(np.clip(0.25 * done / max(seconds, 1e-9), 1, 1000))
-                if told is not None:
-                    told(done, failed)
+                if report is not None:
+                    report(done, failed)
         if lost:
             some, error = lost[0]
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
-            warn(f"{plural(sum(len(some) for some, _ in lost), 'case')} were lost with their workers, the first is case {some[0]} ({what}); the same call runs what is missing")
+            warn(f"{plural(sum(len(some) for some, _ in lost), 'case')} were lost with their workers, first case {some[0]} ({what}); the same call runs the missing cases")
 
     def _parts(self) -> list[str | Table]:
         head = f"{plural(len(self), 'case')}: {self.layout['sampling']}, {plural(self.layout['points'], 'point')}"
@@ -236,7 +236,7 @@ class StudyTable(Shown):
         self.status: np.ndarray = content["status"]
         """0 missing, 1 completed, 2 failed, 3 refused by the model, 4 timed out."""
         self.messages: list[str] = content["messages"]
-        """Why a case failed, or what it warns of."""
+        """Failure or warning of a case."""
         self.seconds: np.ndarray = content["seconds"]
         """Computing time of each case: the only column that is not the same in every run."""
         self._columns: dict[str, np.ndarray] = {}
@@ -252,12 +252,12 @@ class StudyTable(Shown):
 
     @property
     def parameters(self) -> list[str]:
-        """Names of what is varied."""
+        """Names of the varied parameters."""
         return [one["name"] for one in self.layout["parameters"]]
 
     @property
     def outputs(self) -> list[str]:
-        """Names of what is kept of each run."""
+        """Names of the outputs."""
         return [one["name"] for one in self.layout["outputs"]]
 
     @property
@@ -370,7 +370,7 @@ class StudyTable(Shown):
         table = self._one(name).reshape(-1, runs)
         whole = np.isfinite(table).all(axis=1)
         if not whole.all():
-            warn(f"{plural(int((~whole).sum()), 'point')} of {len(whole)} are left out, since a case of them did not complete")
+            warn(f"{plural(int((~whole).sum()), 'point')} of {len(whole)} are left out, since one of their cases did not complete")
         if whole.sum() < 2:
             raise InputError([Diagnostic("", 0, "study", "expected at least two points whose cases all completed")])
         return table[whole], whole
@@ -408,10 +408,10 @@ class StudyTable(Shown):
         if study is not None and not isinstance(study, Study):
             raise InputError([Diagnostic("", 0, "study", f"expected a Study, got {shown(study)}")])
         if study is None and scenes:
-            message = "a store alone has no motions: expected the study, to run cases again"
+            message = "a store contains no motions: expected the study, to run cases again"
             raise InputError([Diagnostic("", 0, "scenes", message, "view(study=ld.Study(FILE), scenes=5)")])
         if study is not None and study.layout["fingerprint"] != self.layout["fingerprint"]:
-            raise InputError([Diagnostic("", 0, "study", f"this is another study than that of {self.file}")])
+            raise InputError([Diagnostic("", 0, "study", f"this study is not that of {self.file}")])
         page = _liedyn.study_page(self.file, Path(self.file).stem, study and study._plan, scenes)
         return StudyView(page, len(self))
 

@@ -74,7 +74,7 @@ def mistake(argument: Argument, value: Any) -> str:
         return "" if _is_entry(value) else f"expected a number or an expression, got {described(value)}"
     if kind == "Integer":
         if isinstance(value, str):
-            return f"expected a whole number, got {shown(value)}: it shapes the model, so that it cannot be an expression"
+            return f"expected a whole number, got {shown(value)}: it determines the structure of the model and cannot be an expression"
         whole = is_number(value) and float(value).is_integer()
         return "" if whole else f"expected a whole number, got {described(value)}"
     if kind in ("Vector", "PlaneVector"):

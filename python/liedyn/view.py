@@ -217,7 +217,7 @@ def model_view(model: Compiled) -> View:
 def recorded_view(scene: str | None, analysis: str = "run") -> View:
     """What `run`, `static` or `modes` kept."""
     if scene is None:
-        message = "this result holds what the sensors recorded, and no poses to show"
+        message = "this result contains the values of sensors, but no poses to show"
         page = "; run(..., html=FILE) writes a page" if analysis == "run" else ""
-        raise InputError([Diagnostic("", 0, "view", message, f"{analysis}(..., scene=True) keeps them{page}")])
+        raise InputError([Diagnostic("", 0, "view", message, f"{analysis}(..., scene=True) records them{page}")])
     return View(scene)

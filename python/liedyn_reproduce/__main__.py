@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     unknown = [name for name in options.names if name not in (*SETS, *FIGURES)]
     for name in unknown:
         near = difflib.get_close_matches(name, FIGURES, n=1, cutoff=0.5)
-        hint = f"did you mean '{near[0]}'?" if near else "liedyn reproduce --list prints what there is"
+        hint = f"did you mean '{near[0]}'?" if near else "liedyn reproduce --list prints all figures"
         print(f"error: no figure '{name}' (hint: {hint})", file=sys.stderr)
     if unknown:
         return 2
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
             return work(names, options)
         return write_page(options, run_all(names, options))
     except KeyboardInterrupt:
-        print("\nStopped. The same command does what is missing.", file=sys.stderr)
+        print("\nStopped. The same command runs the missing figures.", file=sys.stderr)
         if pages.of_directory(options.out):
             write_page(options, [])
         return 130
@@ -68,27 +68,24 @@ def main(arguments: list[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="liedyn reproduce",
-        description="Redo figures and tables of the papers. Each writes its data (CSV), its plot (PNG, SVG) and its "
-        "verdict on what the paper says (JSON); index.html shows all that are there. A verdict of this program that is "
-        "there already is kept. A claim that is not met is reported, not an error. Exit code 3: a figure failed; the "
+        description="Reproduce figures and tables of the papers. Each writes its data (CSV), its plot (PNG, SVG) and a verdict on the statements of the paper (JSON); index.html shows all of them. An existing verdict of this program is kept. A claim that is not met is reported, not an error. Exit code 3: a figure failed; the "
         "others are written.",
     )
     parser.add_argument(
         "names",
         metavar="NAME",
         nargs="*",
-        help="figures, or 'all' (of the papers), 'studies' (our own), 'page' (index.html from "
-        "what is there); see --list",
+        help="figures, or 'all' (of the papers), 'studies' (our own), 'page' (index.html from existing files); see --list",
     )
-    parser.add_argument("--list", action="store_true", help="print what can be redone")
+    parser.add_argument("--list", action="store_true", help="print all figures and tables")
     parser.add_argument(
-        "--out", metavar="DIR", type=Path, default=Path("reproduce"), help="where the files go (./reproduce)"
+        "--out", metavar="DIR", type=Path, default=Path("reproduce"), help="directory of the files (./reproduce)"
     )
-    parser.add_argument("--quick", action="store_true", help="fewer and larger steps: to try it out, not to judge")
+    parser.add_argument("--quick", action="store_true", help="fewer and larger steps: a quick trial without significance")
     parser.add_argument(
-        "--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="processes beside each other (as many as cores)"
+        "--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="number of processes (as many as cores)"
     )
-    parser.add_argument("--fresh", action="store_true", help="run again what has a verdict of this program")
+    parser.add_argument("--fresh", action="store_true", help="run figures again that have a verdict of this program")
     parser.add_argument(
         "--docs", metavar="FILE", type=Path, help="renew the results in this Markdown file (docs/howto/reproduce.md)"
     )
@@ -108,7 +105,7 @@ def work(names: list[str], options: argparse.Namespace) -> int:
 def run_all(names: list[str], options: argparse.Namespace) -> list[Verdict]:
     kept = {} if options.fresh else {n: v for n in names if (v := runner.done(n, options.out, options.quick))}
     if kept:
-        print(f"{len(kept)} of {len(names)} are there already (--fresh runs them again)", flush=True)
+        print(f"{len(kept)} of {len(names)} are complete (--fresh runs them again)", flush=True)
     verdicts = list(kept.values())
     todo = [name for name in names if name not in kept]
     for verdict in runner.run_figures(todo, options.out, quick=options.quick, jobs=options.jobs):
@@ -124,7 +121,7 @@ def write_page(options: argparse.Namespace, verdicts: list[Verdict]) -> int:
     (options.out / "index.html").write_text(pages.as_html(there), encoding="utf-8")
     if options.docs:
         if len({(v.origin.program, v.quick) for v in there}) > 1:
-            raise ValueError(f"{options.out} has verdicts of several programs: 'liedyn reproduce all' redoes the old ones")
+            raise ValueError(f"{options.out} has verdicts of several programs: 'liedyn reproduce all' updates the old ones")
         pages.put_into(options.docs, there)
         if missing := pages.without_reason(there):
             print(f"not met and without a reason: {', '.join(missing)}", file=sys.stderr)

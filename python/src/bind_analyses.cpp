@@ -149,7 +149,7 @@ void bind_analyses(py::module_& m) {
       .def_readwrite("threads", &SimulateOptions::threads)
       .def_readwrite("record_residuals", &SimulateOptions::record_residuals);
 
-  py::class_<Channel>(m, "Channel", "What one sensor recorded: its name, unit and number of components.")
+  py::class_<Channel>(m, "Channel", "Recorded values of one sensor: its name, unit and number of components.")
       .def_readonly("name", &Channel::name)
       .def_readonly("unit", &Channel::unit)
       .def_readonly("components", &Channel::components)

@@ -17,7 +17,7 @@ void bind_integrators(py::module_& m) {
             if (option.least == option.most) return std::nullopt;
             return std::pair(option.least, option.most);
           },
-          "Least and greatest number it may be, or None if it takes none.")
+          "Lower and upper bound of a number, or None for words.")
       .def("__repr__", [](const IntegratorOption& option) {
         return "<IntegratorOption " + option.name + "=" + option.fallback + ": " + option.summary + ">";
       });

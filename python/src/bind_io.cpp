@@ -191,7 +191,7 @@ void bind_io(py::module_& m) {
         });
   m.def("unpack_array",
         [](const std::string& json) { return unpack_array(nlohmann::ordered_json::parse(json), "array"); });
-  py::class_<Description>(m, "Description").def("json", &model_text, "The text of a model file.");
+  py::class_<Description>(m, "Description").def("json", &model_text, "A model file as a string.");
   m.def("find_model_file", &find_model_file);
   m.def("stands_for", &stands_for, py::arg("file"), py::arg("original"));
   const auto fields = [](const std::vector<Field>& list) {

@@ -11,7 +11,7 @@ namespace liedyn::python {
 namespace {
 
 void bind_lists(py::module_& m) {
-  py::enum_<FieldType>(m, "FieldType", "The form of what may be typed for a key.")
+  py::enum_<FieldType>(m, "FieldType", "Type of the value of a key.")
       .value("Number", FieldType::Number)
       .value("Vector", FieldType::Vector)
       .value("PlaneVector", FieldType::PlaneVector)
@@ -32,7 +32,7 @@ void bind_lists(py::module_& m) {
       .value("Matrix6", FieldType::Matrix6)
       .value("Integer", FieldType::Integer)
       .value("Path", FieldType::Path);
-  py::class_<Field>(m, "Field", "What may be typed for one key of an element.")
+  py::class_<Field>(m, "Field", "One key of an element, with its type, unit and default.")
       .def_readonly("name", &Field::name)
       .def_readonly("unit", &Field::unit)
       .def_property_readonly("summary", &full_summary)
@@ -46,7 +46,8 @@ void bind_lists(py::module_& m) {
       .def_readonly("choices", &Field::choices)
       .def_property_readonly("several", [](const Field& field) { return field.type == FieldType::Choices; })
       .def_readonly("defaults", &Field::defaults)
-      .def_property_readonly("default", &default_text, "The default as JSON text; empty if there is none.")
+      .def_property_readonly("default", &default_text,
+                             "The default as a JSON string; empty if there is none.")
       .def("__repr__",
            [](const Field& field) { return "<Field " + field.name + ": " + field.summary + ">"; });
   py::class_<Kind>(m, "Kind", "A type of body, joint, force or sensor.")
@@ -75,7 +76,7 @@ void bind_lists(py::module_& m) {
 void bind_model(py::module_& m) {
   bind_lists(m);
 
-  py::class_<Params>(m, "Params", "The numbers of a model by name path.")
+  py::class_<Params>(m, "Params", "The parameters of a model by path.")
       .def(py::init<const Params&>())
       .def("__len__", &Params::size)
       .def("find", &Params::find)

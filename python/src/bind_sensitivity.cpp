@@ -89,24 +89,24 @@ void bind_sensitivity(py::module_& m) {
       },
       py::arg("model"), py::arg("params"), py::arg("options"), py::arg("parameters"), py::arg("outputs"),
       py::arg("method"), py::arg("check"));
-  // The result and its report as texts, and the history as a table: evaluation, objective, violation, variables. `told` is called with each point (evaluation, objective, violation,
+  // The result and its report as strings, and the history as a table: evaluation, objective, violation, variables. `report` is called with each point (evaluation, objective, violation,
   // variables, failure, whether it is the best so far, and all that restart needs as JSON); False ends the search.
   m.def(
       "optimize",
       [](const std::string& text, const std::string& file, const std::string& restart,
-         const py::object& told) {
+         const py::object& report) {
         StudyFile study = read_study_text(text, file);
         if (!restart.empty()) restart_from(restart, study.study);
         Optimum result;
         std::exception_ptr mistake;  // of the caller's function
         run_freely([&](const auto& progress) {
           result = search(study, [&](const StudyPoint& point, bool best) {
-            if (!told.is_none()) {
+            if (!report.is_none()) {
               const py::gil_scoped_acquire lock;
               try {
                 const py::object answer =
-                    told(point.evaluation, point.objective, point.violation, point.variables, point.failure,
-                         best, point_json(study.study, point));
+                    report(point.evaluation, point.objective, point.violation, point.variables, point.failure,
+                           best, point_json(study.study, point));
                 if (answer.is(py::bool_(false))) return false;
               } catch (...) {
                 mistake = std::current_exception();
@@ -128,7 +128,7 @@ void bind_sensitivity(py::module_& m) {
                               array(history, {static_cast<py::ssize_t>(result.history.size()),
                                               static_cast<py::ssize_t>(3 + study.study.variables.size())}));
       },
-      py::arg("text"), py::arg("file"), py::arg("restart"), py::arg("told"));
+      py::arg("text"), py::arg("file"), py::arg("restart"), py::arg("report"));
 }
 
 }  // namespace liedyn::python

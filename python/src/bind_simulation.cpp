@@ -45,8 +45,7 @@ class Use {
  public:
   explicit Use(Stepper& stepper) : busy_(stepper.busy) {
     if (busy_.exchange(true, std::memory_order_acquire))
-      throw std::runtime_error(
-          "the simulation is in use: another thread, or what it calls itself, has not finished with it");
+      throw std::runtime_error("the simulation is in use by another thread, or by a function that it calls");
   }
   ~Use() { busy_.store(false, std::memory_order_release); }
   Use(const Use&) = delete;
@@ -169,8 +168,8 @@ PyObject* step(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyO
 PyMethodDef kStep = {
     "step", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&step)), METH_FASTCALL | METH_KEYWORDS,
     "step(count=1)\n\nTakes one step of the integrator, or `count` of them. Raises NumericalError if one "
-    "fails; the simulation is then at the "
-    "last good state. A step that ends at an event counts; one that stops the run is the last."};
+    "fails; the simulation is then at the last valid state. A step that ends at an event counts; one that "
+    "stops the run is the last."};
 
 py::dict all_sensors(Stepper& stepper) {
   const std::vector<double> values = stepper.simulation.sensors();

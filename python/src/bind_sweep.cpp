@@ -81,9 +81,9 @@ void bind_sweep(py::module_& m) {
            })
       .def("fold", &SweepStore::fold)
       .def("close", &SweepStore::close)
-      // `told` is called with how many cases are done and how many of them did not complete.
+      // `report` is called with how many cases are done and how many of them did not complete.
       .def("run", [](SweepStore& s, const SweepFile& f, const std::vector<std::uint64_t>& cases, int threads,
-                     const py::object& told) {
+                     const py::object& report) {
         std::exception_ptr mistake;
         run_freely([&](const auto& progress) {
           std::uint64_t done = 0, failed = 0;
@@ -91,10 +91,10 @@ void bind_sweep(py::module_& m) {
             s.add(record);
             ++done;
             failed += record.status == CaseStatus::Completed ? 0 : 1;
-            if (told.is_none() || mistake) return;
+            if (report.is_none() || mistake) return;
             const py::gil_scoped_acquire lock;
             try {
-              told(done, failed);
+              report(done, failed);
             } catch (...) {
               mistake = std::current_exception();
             }

@@ -465,7 +465,7 @@ def test_sensors_of_a_force_with_an_error_are_left_out():
         (lambda m: m.rigid("b", mass=[1], inertia=[1, 1, 1]), "mass: expected a number or an expression, got a list of 1"),
         (lambda m: m.rigid("b", mass=math.nan, inertia=[1, 1, 1]), "mass: expected a finite number, got nan"),
         (lambda m: m.rigid("b", mass=10**400, inertia=[1, 1, 1]), "mass: expected a finite number"),
-        (lambda m: m.rigid("b", mass=1j, inertia=[1, 1, 1]), "mass: expected what a model file can hold, got 1j (complex)"),
+        (lambda m: m.rigid("b", mass=1j, inertia=[1, 1, 1]), "mass: expected a value that a model file can contain, got 1j (complex)"),
         (lambda m: m.rigid("b", mass=m.bodies["arm"], inertia=[1, 1, 1]), "mass: expected a value, got the body 'arm'"),
         (lambda m: m.rigid("b", mass=1, inertia=[1, 1]), "inertia: expected 3 principal moments"),
         (lambda m: m.rigid("b", mass=1, inertia=[1, 1, object()]), "inertia[2]: expected what a model file can hold"),
@@ -479,7 +479,7 @@ def test_sensors_of_a_force_with_an_error_are_left_out():
         (lambda m: m.joint_effort("f", "hinge", effort=pendulum().sensors["angle"]), "'angle' belongs to another model"),
         (lambda m: m.generic("f", m.ground, "arm", at=[0, 0, 0], fixed=["w"]), "fixed: expected a list of some of x, y"),
         (lambda m: m.tube_beam("w", from_=[0, 0, 0], to=[1, 0, 0], elements=m.parameters["length"], radius=1, thickness=1, young=1, density=1),
-         "elements: expected a whole number, got 'length' (str): it shapes the model"),
+         "elements: expected a whole number, got 'length' (str): it determines the structure of the model"),
         (lambda m: m.joint_angle("length", "hinge"), "a sensor of this name hides the parameter 'length', which expressions use"),
         (lambda m: m.parameter("a-b", 1), "letters, digits and underscores"),
         (lambda m: m.parameter("b", [1, 2]), "value: expected a number or an expression, got a list of 2"),
@@ -527,7 +527,7 @@ def test_names_that_hide_each_other_are_refused_when_used():
         m.joint_effort("motor", "hinge", effort=-rate)
     m.joint_effort("motor", "hinge", effort=-m.sensors["rate"])
     hyphen = m.joint_angle("the-angle", "hinge")
-    with pytest.raises(ld.InputError, match="cannot be named in an expression"):
+    with pytest.raises(ld.InputError, match="cannot be used in an expression"):
         m.joint_effort("other", "hinge", effort=-hyphen)
 
 

@@ -41,7 +41,7 @@ def test_what_json_cannot_hold_is_named(falling_point):
     with pytest.raises(ld.InputError) as caught:
         ld.run(falling_point)
     assert [str(diagnostic) for diagnostic in caught.value.diagnostics] == [
-        "gravity[2]: expected what JSON can hold, got complex",
+        "gravity[2]: expected a value that JSON can contain, got complex",
         "bodies.stone.mass: expected a finite number, got nan",
     ]
 

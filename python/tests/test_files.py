@@ -212,8 +212,8 @@ def test_a_result_is_read_while_it_is_written_and_says_what_its_rows_say(tmp_pat
 
 def test_info_says_what_a_file_is(chain, tmp_path, template):
     file, stored, _ = chain
-    told = liedyn("info", file)
-    assert "chain.h5: result" in told and "completed" in told and "0 ... 0.2 s" in told and "links=5" in told
+    printed = liedyn("info", file)
+    assert "chain.h5: result" in printed and "completed" in printed and "0 ... 0.2 s" in printed and "links=5" in printed
     about = json.loads(liedyn("info", file, "--json"))
     assert about["rows"] == 201 and [one["name"] for one in about["columns"]] == list(stored)
     stored.save(tmp_path / "r.csv")
@@ -224,8 +224,8 @@ def test_info_says_what_a_file_is(chain, tmp_path, template):
     assert "checkpoint" in liedyn("info", tmp_path / "c.state") and "generalized-alpha" in liedyn("info", tmp_path / "c.state")
     liedyn("new", tmp_path / "many", "--template", "study")
     liedyn("sweep", tmp_path / "many.json", "--end", 0.01, "--out", tmp_path / "many.h5")
-    told = liedyn("info", tmp_path / "many.h5")
-    assert "results of a study" in told and "completed            45" in told and "lowest" in told
+    printed = liedyn("info", tmp_path / "many.h5")
+    assert "results of a study" in printed and "completed            45" in printed and "lowest" in printed
     (tmp_path / "wrong.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
     assert "cannot be read as HDF5" in liedyn("info", tmp_path / "wrong.h5", code=2)
     with h5py.File(tmp_path / "foreign.h5", "w") as other:

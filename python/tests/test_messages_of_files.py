@@ -66,7 +66,7 @@ MODELS = {
     ),
     "rotation vector of two expressions": (
         block(box('"rotation": { "rotation_vector": ["a", "a", 0] }'), '"parameters": { "a": 1 }, '),
-        "bodies.block.shape.rotation: expressions may stand in one component only, beside zeros"
+        "bodies.block.shape.rotation: only one component may be an expression, and the others must be zero"
         ' (hint: give {"axis": [...], "angle": "..."})',
     ),
     "quaternion of zeros": (
@@ -85,9 +85,9 @@ MODELS = {
     ),
     "place from a table": (
         block(box('"at": ["height", 0, 0]'), '"tables": { "road": { "points": [[0, 0], [1, 1]] } }, "parameters": { "height": "road(0.5)" }, '),
-        "bodies.block.shape: its place has no finite value (hint: parameters of shapes cannot depend on tables)",
+        "bodies.block.shape: its position is not finite (hint: parameters of shapes cannot depend on tables)",
     ),
-    "place that is infinite": (block(box('"at": ["1/0", 0, 0]')), "bodies.block.shape: its place has no finite value"),
+    "place that is infinite": (block(box('"at": ["1/0", 0, 0]')), "bodies.block.shape: its position is not finite"),
     "axis of nothing": (
         block(box('"rotation": { "axis": [0, 0, "0/0"], "angle": 1 }')),
         "bodies.block.shape.rotation: axis: expected a direction, got a length that is not a number",
@@ -97,39 +97,39 @@ MODELS = {
     "number as a sub-model": ('"models": { "left": { "model": 5 } }', "models.left.model: expected a model, got 5"),
     "file that contains itself": (
         '"models": { "left": { "file": "model.json" } }',
-        "models.left.file: 'model.json' contains itself (hint: sub-models cannot go in a circle)",
+        "models.left.file: 'model.json' contains itself (hint: sub-models cannot contain themselves)",
     ),
     "planar body out of its plane": (
         '"models": { "left": { "at": [0, 0, 1], "model": { "bodies": { "slab": { "type": "planar", "mass": 1, "inertia": 1 } } } } }',
-        "bodies.left.slab.position: the sub-model 'left' is moved, but what is in the plane can only move in the plane"
+        "bodies.left.slab.position: the sub-model 'left' is moved, but elements in the plane can only be moved in the plane"
         ' (hint: give "at": [x, y, 0] and a rotation about [0, 0, 1])',
     ),
     "rotation that cannot be turned": (
         '"models": { "left": { "rotation": { "cardan": [0, 0, 1] }, "model": { "parameters": { "a": 1 }, "bodies": { "rod": '
         '{ "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "orientation": { "rotation_vector": ["a", "a", 0] } } } } } }',
-        "bodies.left.rod.orientation: the sub-model 'left' is moved, but this rotation cannot be turned:"
-        ' expressions may stand in one component only, beside zeros (hint: give {"axis": [...], "angle": "..."})',
+        "bodies.left.rod.orientation: the sub-model 'left' is moved, but this rotation cannot be rotated:"
+        ' only one component may be an expression, and the others must be zero (hint: give {"axis": [...], "angle": "..."})',
     ),
     "quaternion of zeros that would be turned": (
         '"models": { "left": { "rotation": { "cardan": [0, 0, 1] }, "model": { "bodies": { "rod": '
         '{ "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "orientation": { "quaternion": [0, 0, 0, 0] } } } } } }',
-        "bodies.left.rod.orientation: the sub-model 'left' is moved, but this rotation cannot be turned:"
+        "bodies.left.rod.orientation: the sub-model 'left' is moved, but this rotation cannot be rotated:"
         " quaternion: expected a rotation, got zero",
     ),
     # sections and entries
     "version as a text": ('"liedyn": "1"', "liedyn: expected the version 1, got '1' (hint: this program reads no other version)"),
-    "name as a number": ('"name": 5', "name: expected a text, got 5"),
+    "name as a number": ('"name": 5', "name: expected a string, got 5"),
     "bodies in a list": (
         '"bodies": [1, 2]',
         'bodies: expected an object, got an array of 2 (hint: each entry has its name as key: {"NAME": {...}, ...})',
     ),
     "body as a number": ('"bodies": { "stone": 5 }', "bodies.stone: expected an object, got 5"),
-    "type as a number": ('"bodies": { "stone": { "type": 5 } }', "bodies.stone.type: expected a text, got 5"),
+    "type as a number": ('"bodies": { "stone": { "type": 5 } }', "bodies.stone.type: expected a string, got 5"),
     "parameter as a list": ('"parameters": { "a": [1] }', "parameters.a: expected a number or an expression, got an array of 1"),
     "event as a number": ('"events": { "halt": 5 }', "events.halt: expected an object, got 5"),
     "type of an event": ('"events": { "halt": { "type": "stop" } }', "events.halt.type: expected event or sample, got 'stop'"),
     "step as a truth": ('"simulation": { "step": true }', "simulation.step: expected a number or an expression, got true"),
-    "integrator as a number": ('"simulation": { "integrator": 5 }', "simulation.integrator: expected a text, got 5"),
+    "integrator as a number": ('"simulation": { "integrator": 5 }', "simulation.integrator: expected a string, got 5"),
     "misspelt choice": (
         '"simulation": { "initial": "chek" }',
         "simulation.initial: expected one of check, project, got 'chek' (hint: did you mean 'check'?)",
@@ -184,14 +184,14 @@ COMMANDS = {
     ),
     "word that nobody knows": (
         "explain qwxyz", {},
-        "nothing is known about 'qwxyz' (hint: liedyn list shows elements, integrators and models; liedyn explain glossary shows terms)",
+        "'qwxyz' is not documented (hint: liedyn list shows elements, integrators and models; liedyn explain glossary shows terms)",
     ),
     "nothing to explain": ("explain ' '", {}, "liedyn explain needs a word or a message (hint: liedyn explain revolute)"),
     "states beside checkpoints": (
-        "run heavy_top --out top.h5 --states --checkpoint saved", {}, "--states: does not go together with --checkpoint and --resume",
+        "run heavy_top --out top.h5 --states --checkpoint saved", {}, "--states: cannot be combined with --checkpoint and --resume",
     ),
     "states of a run that goes on": (
-        "run heavy_top --out top.h5 --states --resume saved", {}, "--states: does not go together with --checkpoint and --resume",
+        "run heavy_top --out top.h5 --states --resume saved", {}, "--states: cannot be combined with --checkpoint and --resume",
     ),
     "comma instead of names": (
         "sensitivity heavy_top --parameters , --outputs position", {}, "--outputs: expected names before this option, got none",
@@ -216,11 +216,11 @@ COMMANDS = {
     # robots
     "start of a joint that follows": (
         "run robot.urdf --set initial.elbow=0.3", {"robot.urdf": ROBOT},
-        "robot.urdf: initial.elbow: this joint follows another one"
+        "robot.urdf: initial.elbow: this joint mimics another one"
         " (hint: only revolute, continuous and prismatic joints that mimic none have one)",
     ),
     "end without a beginning": (
-        "run robot.urdf", {"robot.urdf": "<!-- an arm -->\n</robot>\n"}, "robot.urdf:2: </robot> ends what has not begun",
+        "run robot.urdf", {"robot.urdf": "<!-- an arm -->\n</robot>\n"}, "robot.urdf:2: </robot> has no opening tag",
     ),
     "tag without an end": (
         "run robot.urdf", {"robot.urdf": '<robot name="r">\n<link name="base>\n</robot>\n'},
@@ -245,7 +245,7 @@ COMMANDS = {
         "model.json: expected a scene, or a page with one (hint: liedyn run MODEL --html FILE.html and --scene FILE.json write them)",
     ),
     "file as a folder of shapes": (
-        "run model.json --vtk model.json", {"model.json": HINGE}, "model.json: expected a folder, or a place for one: Not a directory",
+        "run model.json --vtk model.json", {"model.json": HINGE}, "model.json: expected a folder, or a path where one can be created: Not a directory",
     ),
     "file as a folder of a search": (
         "optimize study.json --out study.json", {"study.json": SEARCH}, "study.json: cannot be made a directory: Not a directory",
@@ -257,7 +257,7 @@ COMMANDS = {
     "history of another study": (
         "optimize study.json --out found --restart last.json",
         {"study.json": SEARCH, "last.json": '{ "variables": { "m": 15 } }', "found/history.csv": "evaluation,objective,violation,spin\n"},
-        "found/history.csv: is the history of another study (hint: take another directory)",
+        "found/history.csv: is the history of another study (hint: use another directory)",
     ),
 }  # fmt: skip
 
@@ -324,14 +324,14 @@ def test_a_library_that_is_not_there(library, tmp_path):
     "program, reason",
     [
         ("no-such-python", "no such program"),
-        ("true", "it says nothing, and its exit code is 0"),
-        ("false", "it says nothing, and its exit code is 1"),
+        ("true", "it prints nothing, and its exit code is 0"),
+        ("false", "it prints nothing, and its exit code is 1"),
     ],
 )
 def test_python_that_is_not_there(program, reason, tmp_path):
     refused(
         liedyn(tmp_path, "report top.h5", LIEDYN_PYTHON=program),
-        f"this command needs Python with numpy and matplotlib, and found none ({program}: {reason})"
+        f"this command needs Python with numpy and matplotlib, which was not found ({program}: {reason})"
         " (hint: on Debian: apt install python3-numpy python3-matplotlib; LIEDYN_PYTHON names another interpreter)",
     )
 
@@ -413,7 +413,7 @@ def test_more_changes_than_a_warning_lists(viewer, tmp_path):
         finally:
             run.kill()
     changes = ", ".join(f"p{i} = {i}.5 at t = 0" for i in range(20))
-    expected = f"warning: parameters were changed during the run, so that the model alone does not reproduce it: {changes}, and 2 further changes"
+    expected = f"warning: parameters were changed during the run, so the model alone does not reproduce it: {changes}, and 2 further changes"
     assert expected in said.splitlines()
 
 

@@ -18,7 +18,7 @@ CYLINDER = {
     **{"dead_volume_a": 1e-4, "dead_volume_b": 1e-4, "stroke": 0.5, "retracted": 1, "bulk_modulus": 1e9, "rated_flow": 1e-3, "supply_pressure": 1e7},
 }
 MATRICES = {"type": "matrices", "mass_matrix": np.eye(3), "stiffness_matrix": np.eye(3), "nodes": np.zeros((1, 3))}
-ROWS = ["place x", "place y", "place z", "turn about joint x", "turn about joint y", "turn about joint z"]
+ROWS = ["position x", "position y", "position z", "rotation about joint x", "rotation about joint y", "rotation about joint z"]
 BRICK = {"type": "brick", "size": [1, 0.1, 0.1], "divisions": [2, 1, 1], "young": 1e9, "density": 1000}
 
 
@@ -69,7 +69,7 @@ def falling_from_a_joint() -> dict:
 
 
 def massless_between_joints() -> dict:
-    """Between the joint that is released and the one that is engaged nothing holds it."""
+    """Between the joint that is released and the one that is engaged nothing supports it."""
     joints = {name: {"type": kind, "between": ["ground", "a"], "at": [0, 0, 0]} for name, kind in (("j1", "fixed"), ("j2", "spherical"))}
     events = {"loose": {"when": "t - 0.002", "set": "joints.j2 = 0"}, "change": {"when": "t - 0.005", "set": "joints.j1 = 0; joints.j2 = 1"}}
     return model(bodies={"a": RIGID | {"mass": 0, "inertia": [0, 0, 0]}}, joints=joints, events=events)
@@ -124,15 +124,15 @@ def flexible(count=6, joined=None, massive=None, interface=None, sensors=None, *
 
 STRESS = {"s": {"type": "stress", "of": "f", "at": [0, 0, 0]}}
 NO_STRESS = "flexible.f: has no stresses for a sensor: expected a brick or a mesh of solid elements"
-LOOSE = "flexible.f: is in several pieces, or can move in itself without resistance"
+LOOSE = "flexible.f: consists of several pieces, or has internal motions without stiffness"
 CARRIER = "expected joints with the same first body, got 'j1' on 'ground' and 'j2' on 'a' (hint: give the carrier (a housing, an arm, ground) first in `between` of both joints)"
-NO_SMOOTHING = 'forces.{}: smoothing: missing: the slip below which the torque falls to 0 (hint: choose it well below the slip of interest, or take "law": "stick")'
-NOWHERE = """is given in inertial axes, but the {0} of 'h' is "consistent": where it is on 'h' is unknown (hint: give a guess, "{0}": {{"consistent": ...}})"""
+NO_SMOOTHING = 'forces.{}: smoothing: missing: the slip below which the torque falls to 0 (hint: choose it well below the slip of interest, or use "law": "stick")'
+NOWHERE = """is given in inertial axes, but the {0} of 'h' is "consistent": the position of this point on 'h' is unknown (hint: give a guess, "{0}": {{"consistent": ...}})"""
 COORDINATES = (
     " (hint: revolute, cylindrical, planar, screw and planar_revolute joints have an angle,"
     " prismatic, cylindrical, point_on_line, screw, planar_prismatic and planar_point_on_line joints a displacement)"
 )
-RIDES = "bodies.{0}.on: '{0}' rides on itself, or on more than 100 bodies one upon the other (hint: one of them must move by itself, or ride on ground)"
+RIDES = "bodies.{0}.on: '{0}' is attached to itself, or through a chain of more than 100 bodies (hint: one of them must have degrees of freedom of its own, or be attached to ground)"
 VELOCITY_HINT = ' (hint: correct them, mark a velocity or angular_velocity as "consistent", or run with --initial project)'
 POSITION_HINT = (
     " (hint: correct them, run with --initial project, or let assembly move a body from where it is,"
@@ -147,7 +147,7 @@ MODELS = [
     ("events.e.set: 'v' has 3 components, got 'sensors.v[3]' (hint: write one of sensors.v[0] to sensors.v[2])", event("sensors.v[3] = 0")),
     ("events.e.set: expected a component such as sensors.speed[2], got 'sensors.v[x]'", event("sensors.v[x] = 1")),
     ("events.e.set: expected 'target = expression', got nothing (hint: leave `set` out)", event(" ")),
-    ("events.e.set: expected 'target = expression', several between semicolons, got 'u'", event("u")),
+    ("events.e.set: expected 'target = expression', several separated by semicolons, got 'u'", event("u")),
     # joints that others name
     ("forces.f.joint: expected a joint with a coordinate, got 'j' of type spherical" + COORDINATES, effort("auto")),
     ("forces.f.joint: expected a joint with an angle about its axis, got 'j' of type spherical" + COORDINATES, effort("angle")),
@@ -169,7 +169,7 @@ MODELS = [
         {"bodies": {"a": RIGID | {"orientation": "consistent"}}, "joints": {"j": {"type": "fixed", "between": ["ground", "a"], "at": {"ground": [0, 0, 0], "a": [0, 0, 0]}}}},
     ),
     (
-        """joints.j.at: is given in inertial axes, but the position of 'a' is "consistent": where it is on 'a' is unknown"""
+        """joints.j.at: is given in inertial axes, but the position of 'a' is "consistent": the position of this point on 'a' is unknown"""
         """ (hint: give it in body axes, "at": {"ground": [...], "a": [...]}, or give a guess, "position": {"consistent": ...})""",
         {"bodies": {"a": RIGID | {"position": "consistent"}}, "joints": {"j": hinge()}},
     ),
@@ -181,16 +181,16 @@ MODELS = [
         },
     ),
     # flexible bodies
-    ("flexible.f: has no geometric stiffness: matrices say nothing of it, expected a beam, a frame, a brick or a mesh", flexible(geometric_stiffness="on")),
+    ("flexible.f: has no geometric stiffness: it cannot be derived from matrices, expected a beam, a frame, a brick or a mesh", flexible(geometric_stiffness="on")),
     (NO_STRESS, flexible(sensors=STRESS)),
     (NO_STRESS + " (hint: a linear beam has section_force and section_moment of f[0.5])", {"bodies": {}, "flexible": {"f": BEAM}, "sensors": STRESS}),
     (NO_STRESS + " (hint: members have section_force and section_moment of MEMBER[0.5])", {"bodies": {}, "flexible": {"f": {"type": "frame"}, "m": BEAM | {"of": "f"}}, "sensors": STRESS}),
-    ("flexible.f: has only 12 modes, fewer than the 15 that are asked for", flexible(modes=15)),
-    ("flexible.f: has mass for fewer modes than asked for", flexible(massive=3, modes=6)),
-    ("flexible.f: has mass for 6 modes only, fewer than asked for", flexible(count=45, massive=4, modes=9)),
-    ("flexible.f: has mass for 3 modes only, fewer than asked for", flexible(count=45, massive=3, modes=6)),
+    ("flexible.f: has only 12 modes, fewer than the 15 requested", flexible(modes=15)),
+    ("flexible.f: has mass for fewer modes than requested", flexible(massive=3, modes=6)),
+    ("flexible.f: has mass for 6 modes only, fewer than requested", flexible(count=45, massive=4, modes=9)),
+    ("flexible.f: has mass for 3 modes only, fewer than requested", flexible(count=45, massive=3, modes=6)),
     (LOOSE, flexible(joined=5)),
-    ("flexible.f: can still move freely with all interfaces held", flexible(joined=5, method="craig_bampton", modes=3, interface={"at": [-0.3, 0.65, 0], "radius": 1.3})),
+    ("flexible.f: can still move freely with all interfaces fixed", flexible(joined=5, method="craig_bampton", modes=3, interface={"at": [-0.3, 0.65, 0], "radius": 1.3})),
     ("flexible.f: has 1 node at the interface 'i', expected at least three that are not on a line: give a radius or a group", flexible(interface={"at": [1, 0, 1]})),
     # contacts
     ("forces.f: presliding: bristles need friction (hint: give friction, and static_friction if at all, above 0)", on_floor(presliding=1e-4)),
@@ -227,7 +227,7 @@ MODELS = [
     ),
     (
         "forces.f: stiffness[5][5]: expected 0, got 5: the shaft turns freely about z"
-        " (hint: the components are x, y, z, tilt about x, tilt about y, turn about z; a joint_spring holds a turn)",
+        " (hint: the components are x, y, z, tilt about x, tilt about y, turn about z; use a joint_spring for a stiffness about z)",
         {"bodies": {"a": RIGID}, "forces": {"f": {"type": "bearing", "between": ["ground", "a"], "at": [0, 0, 0], "stiffness": np.diag([9, 8, 7, 6, 4, 5]).tolist()}}},
     ),
     (
@@ -241,25 +241,25 @@ MODELS = [
         {"beams": {"b": BEAM | {"poisson": 0.3, "shear_modulus": 8e10}}},
     ),
     (
-        "sensors.s.of: 'f' of type line_load is spread over a beam (hint: of such a force there are the power and the work)",
+        "sensors.s.of: 'f' of type line_load is distributed along a beam (hint: such a force has the sensors power and work)",
         {"beams": {"b": BEAM}, "forces": {"f": {"type": "line_load", "on": "b"}}, "sensors": {"s": {"type": "applied_force", "of": "f"}}},
     ),
     (
-        "sensors.s.quantity: 'f' of type force has no quantity 'current', nor any other (hint: effort, power and applied_force show what other forces exert)",
+        "sensors.s.quantity: 'f' of type force has no quantity 'current', and no others (hint: effort, power and applied_force are sensors of other forces)",
         {"forces": {"f": {"type": "force", "on": "a", "force": [1, 0, 0]}}, "sensors": {"s": {"type": "quantity", "of": "f", "quantity": "current"}}},
     ),
-    ("bodies.a.position: in the expression 'x', at character 1: unknown name 'x': this number may follow parameters only", {"bodies": {"a": POINT | {"position": ["x", 0, 0]}}}),
+    ("bodies.a.position: in the expression 'x', at character 1: unknown name 'x': this value may depend on parameters only", {"bodies": {"a": POINT | {"position": ["x", 0, 0]}}}),
     # the start
     (
-        "joints.j: place x: the initial positions violate this constraint by -0.5" + POSITION_HINT,
+        "joints.j: position x: the initial positions violate this constraint by -0.5" + POSITION_HINT,
         {"bodies": {"a": RIGID | {"position": [1.5, 0, 0]}}, "joints": {"j": {"type": "spherical", "between": ["ground", "a"], "at": {"ground": [0, 0, 0], "a": [-1, 0, 0]}}}},
     ),
     (
-        "joints.j: place x: the initial velocities violate this constraint by -0.5" + VELOCITY_HINT,
+        "joints.j: position x: the initial velocities violate this constraint by -0.5" + VELOCITY_HINT,
         {"bodies": {"a": RIGID | {"velocity": [0.5, 0, 0]}}, "joints": {"j": {"type": "spherical", "between": ["ground", "a"], "at": [0, 0, 0]}}},
     ),
     (
-        "\n".join([ALL_ROWS[0] + VELOCITY_HINT, *ALL_ROWS[1:20], "more rows are violated"]),
+        "\n".join([ALL_ROWS[0] + VELOCITY_HINT, *ALL_ROWS[1:20], "more constraints are violated"]),
         {"bodies": {n: RIGID | {"velocity": [1, 2, 3], "angular_velocity": [4, 5, 6]} for n in "abcd"}, "joints": {f"j{n}": {"type": "fixed", "between": ["ground", n], "at": [0, 0, 0]} for n in "abcd"}},
     ),
 ]
@@ -274,17 +274,17 @@ CALLS = [
     ("bodies.top.mass[0]: no such component, expected mass", lambda: ld.run("heavy_top", set={"bodies.top.mass[0]": 1})),
     ("bodies.top: expected bodies.top.FIELD", lambda: ld.run("heavy_top", set={"bodies.top": 1})),
     ("gravity[3]: expected gravity[0], gravity[1] or gravity[2]", lambda: ld.run("heavy_top", set={"gravity[3]": 1})),
-    ("beams.b.elements: 'elements' shapes the model: it cannot change once the model is made", lambda: ld.Model(model(beams={"b": BEAM})).run(set={"beams.b.elements": 3})),
+    ("beams.b.elements: 'elements' determines the structure of the model: it cannot change after the model is built", lambda: ld.Model(model(beams={"b": BEAM})).run(set={"beams.b.elements": 3})),
     ("bodies.a.mass: expected a number >= 0, got -2, since it depends on parameters.w", lambda: ld.Model(TIMED).run(set={"w": -2})),
     (
         "forces.f: inductance: expected 0, got 0.25: this model was made without a state for the current"
         " (hint: write the inductance into the model file: the current is a state then)",
         lambda: ld.Model(MOTOR).run(set={"forces.f.inductance": 0.25}),
     ),
-    (ALPHA + "form=geometric moves along the exponential map, got coordinates=cayley (hint: other local coordinates go with form=linear or form=residual)", alpha("coordinates=cayley")),
-    (ALPHA + "sigma belongs to form=geometric, got form=linear (hint: leave sigma out)", alpha("form=linear,sigma=1")),
-    (ALPHA + "predictor_factor belongs to variant=paper (hint: the exact relation does not depend on where Newton's method starts)", alpha("predictor_factor=0.5")),
-    (ALPHA + "variant=paper belongs to form=geometric, got form=residual (hint: leave variant out)", alpha("form=residual,variant=paper")),
+    (ALPHA + "form=geometric moves along the exponential map, got coordinates=cayley (hint: other local coordinates need form=linear or form=residual)", alpha("coordinates=cayley")),
+    (ALPHA + "sigma needs form=geometric, got form=linear (hint: leave sigma out)", alpha("form=linear,sigma=1")),
+    (ALPHA + "predictor_factor needs variant=paper (hint: the exact relation does not depend on the initial guess of Newton's method)", alpha("predictor_factor=0.5")),
+    (ALPHA + "variant=paper needs form=geometric, got form=residual (hint: leave variant out)", alpha("form=residual,variant=paper")),
     (
         ALPHA + "form=residual needs a Lie group formulation (hint: choose --formulation r3so3, r3so3-spatial or se3, or form=linear)",
         alpha("form=residual", formulation="euler-parameters"),
@@ -293,16 +293,16 @@ CALLS = [
     (ALPHA + "sigma must be a number or opt, got 'x'", alpha("sigma=x")),
     ("integrator rk44: unknown option 'rho' (hint: its options are project, coordinates)", lambda: ld.run("heavy_top", integrator="rk44,rho=1")),
     (
-        ALPHA + "the algorithms as printed (variant=paper) depend on their iterations and have no derivatives (hint: take variant=exact)",
+        ALPHA + "the algorithms as printed (variant=paper) depend on their iterations and have no derivatives (hint: use variant=exact)",
         lambda: ld.sensitivity("heavy_top", ["spin"], ["position[0]"], integrator="generalized-alpha,variant=paper", end=0.01),
     ),
     (
-        "events.taut: joints.j: expected a position in which the joint fits at t = 0.125: 'joints.j: place x' is violated by -0.0625"
+        "events.taut: joints.j: expected a position that satisfies the joint at t = 0.125: 'joints.j: position x' is violated by -0.0625"
         " (hint: engage a joint where its constraint is satisfied: velocities may jump there, positions not)",
         lambda: ld.run(falling_from_a_joint()),
     ),
     (
-        "events.change: joints.j2: expected a position in which the joint fits at t = 0.005: its constraints depend on others there, or what they move has no mass"
+        "events.change: joints.j2: expected a position that satisfies the joint at t = 0.005: its constraints are redundant there, or the bodies that they move have no mass"
         " (hint: engage a joint where its constraint is satisfied: velocities may jump there, positions not)",
         lambda: ld.run(massless_between_joints()),
     ),
@@ -315,22 +315,21 @@ FAILURES = [
         lambda: ld.run(model(forces={"f": {"type": "force", "on": "a", "force": ["1/(0.5 - t)", 0, 0]}}), end=1, step=0.125),
     ),
     (
-        "t = 0.25, step 0.25: nothing determines the acceleration at 'joints.turn: free torque': a mass matrix is singular;"
-        " an explicit method needs steps that its stability allows",
+        "t = 0.25, step 0.25: the acceleration at 'joints.turn: free torque' is undetermined: a mass matrix is singular;"
+        " an explicit method needs steps within its stability limit",
         lambda: ld.run(bead_on_an_arm(), integrator="rk44", formulation="minimal", end=1, step=0.25),
     ),
     (
-        "t = 0, step 10: the projection onto the constraints did not converge; 1.01e+08 is left of 'joints.rod: distance'; an explicit method needs steps that its stability allows",
+        "t = 0, step 10: the projection onto the constraints did not converge; the largest residual, 1.01e+08, is in 'joints.rod: distance'; an explicit method needs steps within its stability limit",
         lambda: ld.run("pendulum", integrator="rk44", end=10, step=10),
     ),
     (
-        "t = 0.5, step 0.5: constraint 'joints.j: place x' is violated by -0.278 m (allowed: 0.133); the step is beyond the limit of stability. Take a smaller step,"
+        "t = 0.5, step 0.5: constraint 'joints.j: position x' is violated by -0.278 m (allowed: 0.133); the step is beyond the limit of stability. Use a smaller step,"
         " more numerical damping (a smaller rho), formulation r3so3-spatial or index=stabilized",
         lambda: ld.run(turning_arm(), integrator="rk44,project=none", end=2, step=0.5),
     ),
     (
-        "t = 0.875, step 0.125: the rotation parameters are singular; the Cardan angles of 'bodies.a' have |cos phi_2| = 0 (0 is their singularity):"
-        " another formulation does not have it",
+        "t = 0.875, step 0.125: the rotation parameters are singular; the Cardan angles of 'bodies.a' are near gimbal lock (|cos phi_2| = 0): use another formulation, r3so3 for example",
         lambda: ld.run(model(bodies={"a": RIGID | {"angular_velocity": [0, np.pi / 2, 0]}}), formulation="cardan", integrator="rk44", end=2, step=0.125),
     ),
 ]
@@ -338,13 +337,11 @@ FAILURES = [
 # Runs that come to their end, and what they warn of.
 WARNINGS = [
     (
-        "t = 0.75: the Cardan angles of 'a' pass their singularity (|cos phi_2| = 0.36) and turn by up to 0.55 rad in a step of 0.125 s:"
-        " the result is doubtful from here on; take another formulation, or smaller steps",
+        "t = 0.75: the Cardan angles of 'a' pass gimbal lock (|cos phi_2| = 0.36) and change by up to 0.55 rad in a step of 0.125 s: the result is unreliable from here on. Use another formulation, r3so3 for example, or smaller steps",
         lambda: ld.run(model(bodies={"a": RIGID | {"angular_velocity": [0, 1.6, 0]}}), formulation="cardan", end=2, step=0.125),
     ),
     (
-        "t = 0.3: singular configuration: joints.A: place x, joints.D: place x, joints.B: place x, joints.C: place x become dependent there;"
-        " the motion after it may be one of several, and multipliers are large",
+        "t = 0.3: singular configuration: joints.A: position x, joints.D: position x, joints.B: position x, joints.C: position x become redundant there; the motion beyond it may not be unique, and multipliers are large",
         lambda: ld.run(parallelogram(-0.3), end=0.6, step=0.01),
     ),
 ]
@@ -354,12 +351,12 @@ GMSH_2, GMSH_4 = (f"$MeshFormat\n{version} 0 8\n$EndMeshFormat\n" for version in
 # Files of meshes and matrices that cannot be read: the text after "flexible.f: ", and what the file has.
 FILES = [
     ("file: line 4: expected a section, got 'Nodes'", GMSH_2 + "Nodes\n1\n"),
-    ("file: line 7: the node 1 is there twice", GMSH_2 + "$Nodes\n2\n1 0 0 0\n1 1 0 0\n$EndNodes\n"),
+    ("file: line 7: node 1 is defined twice", GMSH_2 + "$Nodes\n2\n1 0 0 0\n1 1 0 0\n$EndNodes\n"),
     ("file: line 6: nodes with parametric coordinates are not supported", GMSH_4 + "$Nodes\n1 1 1 1\n3 1 1 1\n1\n0 0 0 0 0\n$EndNodes\n"),
     ("stiffness_matrix: line 1: expected coordinate or array, got 'diagonal'", "%%MatrixMarket matrix diagonal real general\n1 1\n1\n"),
     ("stiffness_matrix: line 1: expected general or symmetric, got 'hermitian'", "%%MatrixMarket matrix array real hermitian\n1 1\n1\n"),
     ("stiffness_matrix: has fields or objects, expected numbers", np.zeros(2, dtype=[("x", "f8")])),
-    ("stiffness_matrix: is a text, expected numbers", np.array([["a"]])),
+    ("stiffness_matrix: is a string, expected numbers", np.array([["a"]])),
     ("stiffness_matrix: is empty", np.zeros((0, 3))),
 ]
 

@@ -77,7 +77,7 @@ def driven(motion, **more) -> dict:
     return MODEL | {"joints": MODEL["joints"] | {"drive": drive}} | more
 
 
-QUOTE = "hint: a text begins and ends on one line, with quotation marks"
+QUOTE = "hint: a string begins and ends on one line, with quotation marks"
 SURFACE = ",0,1\n0,0,1\n1,2,3\n"  # a table over two variables
 POINT_TO_POINT = {"waypoints": [0, 1], "speed": 1, "acceleration": 1}
 MODELS = [
@@ -156,7 +156,7 @@ MESHES = [
     ("type of components that is no whole number", "part.gltf", accessor(componentType=5126.5), "part.gltf:5: componentType: 5126.5 is not read"),
     ("no type of components", "part.gltf", accessor().replace('"componentType": 5126, ', ""), "part.gltf:5: 'componentType' is missing"),
     ("count that is no whole number", "part.gltf", accessor(count=2.5), "part.gltf:5: count: expected a whole number below 1073741824, got 2.5"),
-    ("no elements beyond their view", "part.gltf", accessor(count=0, byteOffset=1000), "part.gltf:5: 0 elements from byte 1000 do not fit into the 36 bytes of their view"),
+    ("no elements beyond their view", "part.gltf", accessor(count=0, byteOffset=1000), "part.gltf:5: 0 elements from byte 1000 exceed the 36 bytes of their view"),
     ("huge count", "part.gltf", accessor(count=60_000_001), "part.gltf:5: count: 60000001 is too many"),
     ("view beyond its buffer", "part.gltf", gltf(bufferViews=[{"buffer": 0, "byteOffset": 4, "byteLength": 36}]), "part.gltf:4: the view ends at byte 40, but its buffer has 36"),
     ("rotation of zero", "part.gltf", gltf(nodes=[{"mesh": 0, "rotation": [0, 0, 0, 0]}]), "part.gltf:7: rotation: expected a quaternion, got zero"),
@@ -208,14 +208,14 @@ MASS = "study.json:4: parameters.mass"
 MANY = {f"p{i}": {"distribution": "uniform", "lower": 1, "upper": 2} for i in range(65)}
 SWEEPS = [
     ("unknown spacing", varied(lower=1, upper=2, count=3, spacing="lin"), f"{MASS}.spacing: expected linear or log, got 'lin'"),
-    ("count without bounds", varied(lower=1, count=3), f"{MASS}: expected 'lower' and 'upper' beside 'count'"),
+    ("count without bounds", varied(lower=1, count=3), f"{MASS}: expected 'lower' and 'upper' together with 'count'"),
     ("logarithm of zero", varied(lower=0, upper=2, count=3, spacing="log"), f"{MASS}: expected bounds above 0, since their spacing is logarithmic, got 0 and 2"),
     ("bounds alone", varied(lower=1, upper=2), f"{MASS}: expected one of: values; lower, upper and count; distribution; expression"),
     ("uniform without its lower bound", varied(distribution="uniform", upper=0.5) | {"sampling": {"method": "random", "cases": 4}}, f"{MASS}.lower: is missing: a uniform distribution has it"),
     ("normal without deviation", varied(distribution="normal", mean=2) | {"sampling": {"method": "random", "cases": 4}}, f"{MASS}.deviation: is missing: a normal distribution has it"),
     ("grid of distributions", varied(distribution="uniform", lower=1, upper=2) | {"sampling": {"method": "grid"}}, f"{MASS}: expected values, or lower, upper and count, since the sampling is a grid"),
     ("random values", {"sampling": {"method": "random", "cases": 4}}, f'{MASS}: expected a distribution, since the sampling is random (hint: values with equal probability: "distribution": "discrete")'),
-    ("many dimensions", {"parameters": MANY, "sampling": {"method": "sobol", "cases": 4}}, "study.json:6: sampling.method: sobol has at most 64 dimensions, got 65 parameters (hint: take latin-hypercube, or random)"),
+    ("many dimensions", {"parameters": MANY, "sampling": {"method": "sobol", "cases": 4}}, "study.json:6: sampling.method: sobol has at most 64 dimensions, got 65 parameters (hint: use latin-hypercube, or random)"),
     ("scramble as a word", sampled("sobol", scramble="yes"), "study.json:6: sampling.scramble: expected true or false, got 'yes'"),
     ("scramble as a number", sampled("halton", scramble=1), "study.json:6: sampling.scramble: expected true or false, got 1"),
     ("many cases", {"parameters": {name: {"lower": 0, "upper": 1, "count": 40000} for name in "ab"}, "sampling": {"method": "grid"}}, "study.json:6: sampling: expected at most 1e+09 cases, got 1600000000"),
@@ -281,7 +281,7 @@ def swept(tmp_path_factory):
 ANOTHER = "choose another store with --out"
 # What is beside the study, with LAYOUT for the first record of its journal.
 STORES = [
-    ("short record", {"study.h5.journal": [MAGIC, "LAYOUT", record(case(0)[:-8])]}, "", "study.h5.journal: a record of a case is too short (hint: it is damaged, or of another program: move it away, and run the study again)"),
+    ("short record", {"study.h5.journal": [MAGIC, "LAYOUT", record(case(0)[:-8])]}, "", "study.h5.journal: a record of a case is too short (hint: it is damaged, or was written by another program: move it away, and run the study again)"),
     ("case that the study has not", {"study.h5.journal": [MAGIC, "LAYOUT", record(case(7))]}, "", "study.h5.journal: has a case 7, but the study has 2"),
     ("layout that is none", {"study.h5.journal": [MAGIC, record(b"{}")]}, "", f"study.h5.journal: is not the store of a study: its layout cannot be read (hint: {ANOTHER})"),
     ("journal of somebody", {"study.h5.journal": [b"Monday: rain"]}, "", f"study.h5.journal: is no journal of a study (hint: move it away, or {ANOTHER})"),
@@ -345,7 +345,7 @@ WROTE = "(hint: expected an HDF5 file that liedyn run --out FILE.h5 wrote)"
 INFO = "info run.h5"
 RESULTS = [
     ("summary removed", lambda file: file.pop("summary"), INFO, f"has no text '/summary' {WROTE}"),
-    ("names of events removed", lambda file: file["events"].attrs.pop("names"), INFO, f"has no text attribute 'names' of '/events' {WROTE}"),
+    ("names of events removed", lambda file: file["events"].attrs.pop("names"), INFO, f"has no string attribute 'names' of '/events' {WROTE}"),
     ("sensor without components", lambda file: with_components(file, 0), INFO, "is damaged: expected components of 'angle', got 0"),
     ("sensor of two components", lambda file: with_components(file, 2), INFO, "expected 2 columns of 'angle' in '/sensors/angle'"),
     ("sensor without its last row", lambda file: shortened(file, "sensors/angle"), INFO, "expected 11 rows of '/sensors/angle', got 10"),
@@ -376,7 +376,7 @@ def test_tables_without_their_last_row(whole, tmp_path):
 
 def test_a_result_without_states(tmp_path):
     ld.run(MODEL, out=tmp_path / "run.h5")
-    refused(tmp_path, "convert run.h5 run.glb", "run.h5: holds what the sensors recorded, and no states (hint: liedyn run MODEL --out FILE.h5 --states keeps them)")
+    refused(tmp_path, "convert run.h5 run.glb", "run.h5: contains the values of sensors, but no states (hint: liedyn run MODEL --out FILE.h5 --states records them)")
 
 
 def test_an_archive_with_a_sensor_of_no_components(tmp_path):
@@ -398,7 +398,7 @@ def test_a_run_that_was_killed(tmp_path):
         run.kill()
         run.wait()
     about = json.loads(liedyn(tmp_path, "info run.h5 --json").stdout)
-    assert (about["status"], about["failure"]) == ("killed", "the program that wrote the result was killed, or the machine stopped")
+    assert (about["status"], about["failure"]) == ("killed", "the program that wrote the result was killed, or the machine was stopped")
     assert ld.load_result(tmp_path / "run.h5").failure == about["failure"]
 
 
@@ -412,7 +412,7 @@ def scene():
 
 ARRAYS = [
     ("unknown type", {"type": "f16"}, "expected the type f32, f64, i8, i16 or u32, got 'f16'"),
-    ("shape of more numbers", {"shape": [1_000_000]}, "there are fewer data than its shape says"),
+    ("shape of more numbers", {"shape": [1_000_000]}, "fewer data than its shape requires"),
     ("shape of one number more", {"shape": [12]}, "the data are damaged"),
     ("data of another text", {"data": "Monday, rain"}, "the data are damaged"),
     ("two scales for eleven rows", {"scale": [1, 2]}, "expected one scale, or one for each first index"),
@@ -434,8 +434,8 @@ NO_TIMES = {"type": "f64", "shape": [0], "data": ""}
 # What stands where in the scene, and the message about it.
 SCENES = [
     ("times", NO_TIMES, "times: expected at least one time"),
-    ("title", 7, "title: expected a text, got 7"),
-    ("kind", None, "kind: expected a text, got null"),
+    ("title", 7, "title: expected a string, got 7"),
+    ("kind", None, "kind: expected a string, got null"),
     ("kind", "modes", "mode_list: expected a list, got nothing"),
     ("gravity", ABSENT, "gravity: expected 3 numbers, got nothing"),
     ("planar", 1, "planar: expected true or false, got 1"),
@@ -451,7 +451,7 @@ SCENES = [
     ("bodies.1.shapes.0", {"type": "prism"}, 'bodies[1].shapes[0].type: expected box, sphere, cylinder, capsule, tube, cone, ellipsoid or mesh, got "prism"'),
     ("bodies.1.shapes.0", {"type": "sphere", "radius": 1, "color": "#00gg00"}, 'bodies[1].shapes[0].color: expected "#rrggbb", got "#00gg00"'),
     ("channels", 7, "channels: expected a list, got 7"),
-    ("warnings", [7], "warnings[0]: expected a text, got 7"),
+    ("warnings", [7], "warnings[0]: expected a string, got 7"),
 ]
 
 
@@ -472,7 +472,7 @@ def test_a_scene_that_cannot_be_read(path, value, message, scene, tmp_path):
 
 def test_every_reader_of_scenes_refuses_what_is_none(scene, tmp_path):
     write(tmp_path, {"scene.json": scene, "empty.json": {"format": "liedyn scene 1"}, "model.json": MODEL, "viewer.html": "<!--liedyn-scene-->"})
-    message = "empty.json: title: expected a text, got nothing"
+    message = "empty.json: title: expected a string, got nothing"
     for words in ("info", "view --no-open", "view scene.json --html page.html --compare", "run model.json --html page.html --compare"):
         done = subprocess.run(["liedyn", *words.split(), "empty.json"], cwd=tmp_path, capture_output=True, text=True, timeout=60, env=os.environ | {"LIEDYN_VIEWER": "viewer.html"})
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {message}\n")
@@ -490,7 +490,7 @@ CHECKPOINTS = [
     ("absent folder to save to", {}, "--save-state no/x", "no/x: cannot be written: there is no folder 'no'"),
     ("folder to keep it in", {}, "--checkpoint .", ".: cannot be written: it is a directory"),
     ("absent folder to keep it in", {}, "--checkpoint no/x", "no/x: cannot be written: there is no folder 'no'"),
-    ("another version", {"last.state": b"liedyn checkpoint file 2\n" + bytes(40)}, "--resume last.state", "last.state: another version of Liedyn wrote this checkpoint (hint: start the run anew)"),
+    ("another version", {"last.state": b"liedyn checkpoint file 2\n" + bytes(40)}, "--resume last.state", "last.state: another version of Liedyn wrote this checkpoint (hint: start the run again)"),
 ]
 
 
@@ -516,4 +516,4 @@ def test_a_damaged_checkpoint(tmp_path):
     assert content.startswith(b"liedyn checkpoint file 1\n")
     for damaged in (content[:-1], content[:-1] + bytes([content[-1] ^ 1]), content[:27]):
         write(tmp_path, {"run.state": damaged})
-        refused(tmp_path, "run model.json --resume run.state", "run.state: this checkpoint is damaged: its checksum does not fit (hint: start the run anew)")
+        refused(tmp_path, "run model.json --resume run.state", "run.state: this checkpoint is damaged: its checksum does not match (hint: start the run again)")

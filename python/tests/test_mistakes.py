@@ -168,7 +168,7 @@ ERRORS = [
     ("negative clearance", CLEARANCE, {"parameters/clearance": -5e-4}, ["forces.wrist_pin.clearance: expected a positive number, got -0.0005"]),
 ]
 
-# What can be simulated but is hardly meant: warnings of `liedyn check`.
+# What can be simulated but is probably wrong: warnings of `liedyn check`.
 WARNINGS = [
     ("density in g/cm^3", ARM, {"beams": {"rod": {"type": "circle", "from": [0, 1, 0], "to": [1, 1, 0], "elements": 2, "young": 2e11, "density": 7.8, "radius": 0.01}}}, ["beams.rod.density: 7.8 kg/m^3", "7800 kg/m^3"]),
     ("angle in degrees", ARM, {"bodies/arm/orientation": {"axis": [0, 1, 0], "angle": 45}}, ["bodies.arm.orientation.angle: 45 rad", "45 degrees would be"]),
@@ -222,7 +222,7 @@ COMMANDS = [
     ("run heavy_top --end 1s", ["--end: expected a number of seconds, got '1s'", "without a unit"]),
     ("run heavy_top --output-every 0.5", ["--output-every: expected a whole number, got '0.5'"]),
     ("run heavy_top --record angle", ["--record: expected all, got 'angle'"]),
-    ("run heavy_top extra", ["does not take 'extra'"]),
+    ("run heavy_top extra", ["has no argument 'extra'"]),
     ("list modles", ["got 'modles'", "did you mean 'models'"]),
     ("sensitivity heavy_top --parameters top.mass", ["top.mass: expected a path that begins with its section", "did you mean 'bodies.top.mass'"]),
     ("sensitivity heavy_top --parameters bodies.top.mass --outputs positon", ["there is no sensor 'positon'", "sensors of this model: position"]),

@@ -397,7 +397,7 @@ def test_what_is_done_is_not_run_again(two_figures, tmp_path, capsys, monkeypatc
     main(options)
     main(options)
     assert two_figures == ["report-bad", "report-good", "report-bad"], "a failed figure is tried again, a good one is kept"
-    assert "1 of 2 are there already" in capsys.readouterr().out
+    assert "1 of 2 are complete" in capsys.readouterr().out
     main(["report-good", "--quick", "--jobs", "1", "--out", str(tmp_path)])
     main(["report-good", "--jobs", "1", "--out", str(tmp_path)])
     assert len(two_figures) == 5, "a quick verdict is no verdict"
@@ -438,11 +438,11 @@ def test_a_process_that_dies_costs_one_figure(tmp_path, monkeypatch):
         return command(left, *more)
 
     monkeypatch.setattr(runner, "command", first_then_abort)
-    told = []
-    runner.in_a_process(names, tmp_path, True, 1, told.append)
-    assert [verdict.name for verdict in told] == names
-    assert [bool(verdict.failure) for verdict in told] == [False, True, False], [v.failure for v in told]
-    assert "exit code" in told[1].failure
+    reported = []
+    runner.in_a_process(names, tmp_path, True, 1, reported.append)
+    assert [verdict.name for verdict in reported] == names
+    assert [bool(verdict.failure) for verdict in reported] == [False, True, False], [v.failure for v in reported]
+    assert "exit code" in reported[1].failure
 
 
 def test_pages_are_made_from_stored_verdicts(two_figures, tmp_path, capsys):

@@ -47,7 +47,7 @@ def test_inputs_hold_from_now_on(falling_point):
     assert position[2] == pytest.approx(10 - 0.5 * 9.81 * 0.25 - 9.81 * 0.5, rel=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:1 constraint follows from others")
+@pytest.mark.filterwarnings("ignore:1 redundant constraint")
 def test_saved_and_copied_simulations_go_on_alike(tmp_path):
     model = ld.Model("bricard")
     one = model.simulation(integrator="generalized-alpha,index=2")

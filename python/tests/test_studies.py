@@ -365,7 +365,7 @@ def test_all_mistakes_of_a_study_are_named_with_their_lines(tmp_path):
         ({"sampling": {"method": "random"}}, "cases"),
         ({"keep": [40]}, "from 0 to 39"),
         ({"parameters": {"bodies.stone.mass": [1, 2]}, "sampling": {"method": "grid"}}, r'"mass": \{"parameter": "bodies.stone.mass", ...\}'),
-        ({"parameters": {"a": {"parameter": "v", "values": [1, 2]}, "v": [3, 4]}, "sampling": {"method": "grid"}}, "parameters.v: 'v' has the values of 'a' already"),
+        ({"parameters": {"a": {"parameter": "v", "values": [1, 2]}, "v": [3, 4]}, "sampling": {"method": "grid"}}, "parameters.v: 'v' already has the values of 'a' already"),
         ({"colour": 1}, "unknown key"),
     ):
         with pytest.raises(ld.InputError, match=says):

@@ -81,7 +81,7 @@ class UnitAdvice {
       gains(force);
       ratios(force);
     }
-    if (left_out_ > 0) out_.push_back(fmt::format("{} more numbers are worth a second look", left_out_));
+    if (left_out_ > 0) out_.push_back(fmt::format("{} more values look implausible", left_out_));
     return std::move(out_);
   }
 
@@ -300,10 +300,10 @@ class UnitAdvice {
     for (const auto& [near_rest, sliding] :
          {std::pair{"static_friction", "friction"}, std::pair{"static_coefficient", "coefficient"}})
       if (is_given(force, force.kind->field(near_rest)) && number(force, near_rest) < number(force, sliding))
-        say(fmt::format(
-            "forces.{0}.{1}: {2:g} is less than `{3}`, {4:g}: friction is larger near rest; are they "
-            "exchanged?",
-            force.name, near_rest, number(force, near_rest), sliding, number(force, sliding)));
+        say(
+            fmt::format("forces.{0}.{1}: {2:g} is less than `{3}`, {4:g}: friction is larger near rest; are "
+                        "they interchanged?",
+                        force.name, near_rest, number(force, near_rest), sliding, number(force, sliding)));
     if (const double rolling = number(force, "rolling_radius"), radius = number(force, "radius");
         rolling > 2 * radius && radius > 0)
       say(fmt::format(
@@ -330,7 +330,7 @@ class UnitAdvice {
         if (const double given = params_[value.first + i]; given < 0 && !is_expression(value.first + i)) {
           say(fmt::format("{}: {:g} is negative: it {}", number_path(d_, value.first + i), given,
                           damps ? "feeds energy into the motion instead of damping it"
-                                : "pushes away from where it is relaxed instead of back"));
+                                : "pushes away from its relaxed position instead of towards it"));
           break;
         }
     }
@@ -511,12 +511,12 @@ std::vector<std::string> work_advice(const System& system, const State& state, b
   }
   const std::optional<FastestMotion> fastest = fastest_motion(system, state);
   if (!fastest || step * std::abs(fastest->s) <= kUnresolved) return {};
-  return {fmt::format(
-      "sensors.{}: work is unreliable where '{}' moves fast: steps of {:.3g} s are {:.3g} times what "
-      "resolves the "
-      "fastest motion (|s| = {:.3g} 1/s); take at most {:.2g} s, adaptive steps, or the change of `energy`",
-      sensors.front(), fastest->mostly, step, step * std::abs(fastest->s) / kResolved, std::abs(fastest->s),
-      kResolved / std::abs(fastest->s))};
+  return {
+      fmt::format("sensors.{}: work is unreliable where '{}' moves fast: steps of {:.3g} s are {:.3g} times "
+                  "the step that resolves the fastest motion (|s| = {:.3g} 1/s); use at most {:.2g} s, "
+                  "adaptive steps, or the change of `energy`",
+                  sensors.front(), fastest->mostly, step, step * std::abs(fastest->s) / kResolved,
+                  std::abs(fastest->s), kResolved / std::abs(fastest->s))};
 }
 
 StepAdvice step_advice(const System& system, const FastestMotion& fastest, const std::string& integrator,
@@ -548,8 +548,8 @@ StepAdvice step_advice(const System& system, const FastestMotion& fastest, const
       out.warning = fmt::format(
           "the explicit method {} takes steps of at most about {:.2g} s here, {:.2g} up to the end: the "
           "fastest motion "
-          "(|s| = {:.3g} 1/s, mostly of '{}') becomes unstable with longer ones; an implicit method need not "
-          "resolve it",
+          "(|s| = {:.3g} 1/s, mostly of '{}') becomes unstable with longer steps; an implicit method need "
+          "not resolve it",
           name, out.longest, duration / out.longest, size, fastest.mostly);
     return out;
   }
@@ -558,16 +558,15 @@ StepAdvice step_advice(const System& system, const FastestMotion& fastest, const
   out.factor = growth(method, step * fastest.s);
   if (out.is_explicit && !stable(step))
     out.warning = fmt::format(
-        "steps of {:.3g} s are {:.2g} times what the explicit method {} is stable with: the fastest motion "
+        "steps of {:.3g} s are {:.2g} times the stability limit of the explicit method {}: the fastest "
+        "motion "
         "(|s| = {:.3g} "
-        "1/s, mostly of '{}') grows by {:.2g} in each of them; take steps of at most {:.2g} s, or an "
-        "implicit method",
+        "1/s, mostly of '{}') grows by {:.2g} per step. Use steps of at most {:.2g} s, or an implicit method",
         step, step / out.longest, name, size, fastest.mostly, out.factor, out.longest);
   else if (!out.is_explicit && step * fastest.slowest_oscillation > kUnresolved)
     out.warning = fmt::format(
-        "steps of {:.3g} s resolve none of the oscillations of the model: the slowest goes on by {:.3g} rad "
-        "in each of "
-        "them; take about {:.2g} s",
+        "steps of {:.3g} s resolve none of the oscillations of the model: the slowest advances by {:.3g} rad "
+        "per step. Use steps of about {:.2g} s",
         step, step * fastest.slowest_oscillation, 0.1 / fastest.slowest_oscillation);
   return out;
 }

@@ -43,7 +43,7 @@ Assembly assemble(const System& system, const AssembleOptions& options) {
   if (!std::isfinite(options.time))
     throw InputError("time", fmt::format("must be finite, got {}", options.time));
   if (!options.held.empty() && !options.free.empty())
-    throw InputError("hold", "expected either bodies to hold or bodies that are free, got both");
+    throw InputError("hold", "expected either fixed bodies or free bodies, got both");
   const Model& model = system.model();
   const InitialOptions initial{
       .policy = InitialPolicy::Project, .given = options.from.get(), .movable = movable(model, options)};

@@ -133,7 +133,8 @@ class Samples {
 void check(const std::vector<System>& systems, const ConvergeOptions& o) {
   for (const System& system : systems)
     if (system.model().is_formulation_open())
-      throw InputError("formulation", "auto is resolved anew for every run and cannot be compared",
+      throw InputError("formulation",
+                       "auto may choose different formulations for different runs, which cannot be compared",
                        fmt::format("name the formulations: {}", fmt::join(formulations(), ", ")));
   std::vector<Diagnostic> findings;
   const auto add = [&](const char* path, std::string message, std::string hint = {}) {
@@ -405,11 +406,11 @@ class ConvergenceStudy {
     const Run& first = run_of(0, rows_per_case_ - 1);
     if (first.report.completed)
       throw InputError("reference",
-                       "all integrators choose their own steps, so that none makes a finer reference",
+                       "all integrators are adaptive, so that none gives a finer reference solution",
                        "name one: INTEGRATOR@STEP, or a result file");
     throw NumericalError(
         options_.start,
-        fmt::format("no run with the smallest step came to the end, so that there is no reference: "
+        fmt::format("no run with the smallest step was completed, so that there is no reference solution: "
                     "{}: {} (hint: try smaller steps, or name a --reference)",
                     out_.cases[0].label(), first.report.failure));
   }
@@ -434,11 +435,9 @@ class ConvergenceStudy {
       throw NumericalError(options_.start, fmt::format("the reference ({}) failed: {}", out_.reference,
                                                        reference_.report.failure));
     if (!both[1].report.completed)
-      throw NumericalError(
-          options_.start,
-          fmt::format(
-              "the reference ({}) cannot be judged, since the same with steps twice as long failed: {}",
-              out_.reference, both[1].report.failure));
+      throw NumericalError(options_.start, fmt::format("the error of the reference ({}) cannot be estimated, "
+                                                       "since the run with twice its step failed: {}",
+                                                       out_.reference, both[1].report.failure));
     for (const Quantity& quantity : quantities_)
       out_.reference_difference.push_back(difference(quantity, reference_, both[1]));
   }

@@ -112,7 +112,7 @@ class EigenvalueSearch {
     if (!A.allFinite()) throw std::runtime_error("the linearised equations are not finite");
     Items out;
     const auto add = [&](const auto& solver) {
-      if (solver.info() != Eigen::Success) throw std::runtime_error("the eigenvalues were not found");
+      if (solver.info() != Eigen::Success) throw std::runtime_error("the eigenvalue solver did not converge");
       const VectorXcd theta = solver.eigenvalues().template cast<Complex>();
       const MatrixXcd vectors = solver.eigenvectors().template cast<Complex>();
       for (Index i = 0; i < theta.size(); ++i) {
@@ -292,7 +292,7 @@ class EigenvalueSearch {
     for (Index i = 0; i < z; ++i) found.push_back({0, 0, basis.col(i)});
     if (rest > 0) {
       const Eigen::EigenSolver<MatrixXd> eigen(MatrixXd(stairs.W.bottomRightCorner(rest, rest)));
-      if (eigen.info() != Eigen::Success) throw std::runtime_error("the eigenvalues were not found");
+      if (eigen.info() != Eigen::Success) throw std::runtime_error("the eigenvalue solver did not converge");
       const MatrixXcd vectors = eigen.eigenvectors(),
                       nilpotent = stairs.W.topLeftCorner(z, z).cast<Complex>(),
                       beside = stairs.W.topRightCorner(z, rest).cast<Complex>();

@@ -41,10 +41,12 @@ bool has_events(const Model& model) {
 void refuse_events(const Model& model, const std::string& what) {
   for (const Entry& entry : model.description().entries(Section::Sensors))
     if (acts(*entry.kind))
-      throw InputError(model.description().file,
-                       fmt::format("{} cannot follow the event '{}': at an event the motion jumps or bends",
-                                   what, entry.name),
-                       "remove the events from the model");
+      throw InputError(
+          model.description().file,
+          fmt::format(
+              "{} cannot differentiate through the event '{}': velocities or accelerations jump there", what,
+              entry.name),
+          "remove the events from the model");
 }
 
 void set_by_impulse(const System& system, State& state, int column, double value, const std::string& path,
@@ -60,8 +62,8 @@ void set_by_impulse(const System& system, State& state, int column, double value
     return shown[at(column)];
   };
   const auto refuse = [&] {
-    throw InputError(path, "no velocity changes what this sensor shows, so that it cannot be set",
-                     "name a sensor of a velocity in a direction that the joints leave free");
+    throw InputError(path, "this sensor does not depend on any velocity, so that it cannot be set",
+                     "use a sensor of a velocity in a direction that is not constrained");
   };
   const double before = sensed();
   for (int i = 0; i < kCorrections; ++i) {
@@ -462,9 +464,8 @@ Events::Occurrence Events::happen(const State& state, Work& work) {
     const double pause = state.t - last_time_[at(i)];
     if (pause <= kSoon * step_ && !crossings_[at(i)].stops)
       out.failure = fmt::format(
-          "t = {:.9g}: the event '{}' happens again after {:.3g} s, and would go on like this without end; "
-          "stop the run by "
-          "another event, or let the model come to rest there",
+          "t = {:.9g}: the event '{}' occurs again after {:.3g} s, and would be repeated without end; stop "
+          "the run by another event, or let the model come to rest there",
           state.t, name(crossings_[at(i)].entry), pause);
   }
   add_happened(state, work, out);

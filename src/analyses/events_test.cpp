@@ -112,7 +112,7 @@ TEST(Events, AnImpulseSatisfiesTheConstraints) {
     EXPECT_NEAR(simulation.sensor("rate")[0], -0.5 * before, 1e-7) << formulation;
     const std::vector<double> speed = simulation.sensor("speed");
     EXPECT_NEAR(std::hypot(speed[0], speed[1], speed[2]), 0.25 * before, 1e-7) << formulation;
-    simulation.advance(0.01);  // and goes on from there
+    simulation.advance(0.01);  // and continues the run
     EXPECT_LT(simulation.sensor("angle")[0], 1) << formulation;
   }
 }
@@ -347,7 +347,7 @@ TEST(Events, OfSamplesKeepTheirTimes) {
       simulation.set_input(path, 0.05);
       ADD_FAILURE() << path;
     } catch (const InputError& error) {
-      EXPECT_THAT(error.what(), testing::HasSubstr("got one that the times of the sample 'law' depend on"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("got one that determines the times of the sample 'law'"));
     }
 }
 
@@ -430,7 +430,7 @@ TEST(Events, HaveNoDerivatives) {
     sensitivity(ball(0.8), options);
     ADD_FAILURE();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("cannot follow the event 'bounce'"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("cannot differentiate through the event 'bounce'"));
   }
 }
 
@@ -462,7 +462,7 @@ TEST(Events, ThatAreWrongAreRefusedWhenTheModelIsCompiled) {
   EXPECT_THAT(refused("sensors.speed[3] = 1"), ::testing::HasSubstr("'speed' has 3 components"));
   EXPECT_THAT(refused(""), ::testing::HasSubstr("got nothing"));
   for (const char* when : {"t == 0.1", "place[2] != 0", "min(t > 1, place[2] == e)"})
-    EXPECT_THAT(refused("e = 1", when), ::testing::HasSubstr("equal at single moments only")) << when;
+    EXPECT_THAT(refused("e = 1", when), ::testing::HasSubstr("equal only at isolated instants")) << when;
   EXPECT_EQ(refused("e = 1", "e == 2"), "nothing");
   EXPECT_EQ(refused("e = 1"), "nothing");
 }
@@ -618,7 +618,7 @@ TEST(Events, ThatSetOffEachOtherWithoutEndAreRefused) {
   Simulation simulation = started(make_system(builder.finish()), "rk44", 0.01);
   EXPECT_FALSE(simulation.run_to(1, {}));
   EXPECT_THAT(simulation.report().failure,
-              ::testing::HasSubstr("set off each other without end, among them"));
+              ::testing::HasSubstr("trigger each other without end, among them"));
 }
 
 // sqrt(z - 1/2) is a number until the ball has fallen by a half, at t = 1/sqrt(g). The run ends at the last step before that.

@@ -30,11 +30,10 @@ std::vector<double> step_ends(const System& system, const SimulateOptions& o) {
 void refuse_shared_reactions(const Model& model, int redundant_row) {
   if (!model.forces_use_multipliers) return;
   throw InputError(model.description().file,
-                   fmt::format("a force here (friction, teeth with both flanks) depends on reactions that "
-                               "are shared, since '{}' follows "
-                               "from other constraints: they have no derivatives",
+                   fmt::format("a force (friction, teeth with both flanks) depends on reactions that are not "
+                               "unique, since '{}' is a redundant constraint: they have no derivatives",
                                model.row_name(redundant_row)),
-                   "take the formulation 'minimal', or joints that hold fewer directions");
+                   "use the formulation 'minimal', or joints with fewer constraints");
 }
 
 namespace {
@@ -60,10 +59,10 @@ InputError shared_reaction(const System& system, const Output& output, const std
   return InputError(
       "outputs." + output.name,
       fmt::format(
-          "'{}' follows from other constraints, so that reactions are shared: they have no derivatives", row),
+          "'{}' is a redundant constraint, so that reactions are not unique: they have no derivatives", row),
       system.model().is_minimal()
-          ? "take other outputs, or joints that hold fewer directions"
-          : "take other outputs, the formulation 'minimal', or joints that hold fewer directions");
+          ? "use other outputs, or joints with fewer constraints"
+          : "use other outputs, the formulation 'minimal', or joints with fewer constraints");
 }
 
 }  // namespace
@@ -89,9 +88,8 @@ void leave_out_reactions(const System& system, const SimulateOptions& options, s
       left.push_back(output);
   if (names.empty()) return;
   if (left.empty()) throw shared_reaction(system, outputs.front(), row);
-  notes.push_back(
-      fmt::format("left out {}: '{}' follows from other constraints, so that reactions are shared",
-                  fmt::join(names, ", "), row));
+  notes.push_back(fmt::format("left out {}: '{}' is a redundant constraint, so that reactions are not unique",
+                              fmt::join(names, ", "), row));
   outputs = std::move(left);
 }
 

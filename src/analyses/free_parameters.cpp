@@ -14,8 +14,8 @@
 namespace liedyn {
 
 // One sweep backwards from a sum of all rows with arbitrary weights: it depends on a parameter exactly if some row does.
-std::vector<std::string> remarks_on_bound_parameters(const System& given, const SimulateOptions& options,
-                                                     const std::vector<int>& parameters) {
+std::vector<std::string> notes_on_bound_parameters(const System& given, const SimulateOptions& options,
+                                                   const std::vector<int>& parameters) {
   constexpr double kNoticeable = 1e-6;
   if (initial_policy(options.initial) == InitialPolicy::Project) return {};
   std::optional<System> absolute;
@@ -55,9 +55,8 @@ std::vector<std::string> remarks_on_bound_parameters(const System& given, const 
   for (std::size_t k = 0; k < parameters.size(); ++k)
     if (broken[k] > kNoticeable)
       out.push_back(
-          fmt::format("{} cannot be changed alone: what the model gives for the start would violate its "
-                      "constraints, and the derivatives are those of a motion that does; mark values as "
-                      "\"consistent\", or take --initial project",
+          fmt::format("changing only {} makes the initial state inconsistent, and the derivatives ignore "
+                      "that; mark dependent values as \"consistent\", or use --initial project",
                       system.params().path(parameters[k])));
   return out;
 }

@@ -8,8 +8,8 @@
 
 namespace liedyn {
 
-// A remark for each of `parameters` (indices of Params) of this kind; none if the run projects its start.
-std::vector<std::string> remarks_on_bound_parameters(const System& system, const SimulateOptions& options,
-                                                     const std::vector<int>& parameters);
+// A note for each of `parameters` (indices of Params) of this kind; none if the run projects its start.
+std::vector<std::string> notes_on_bound_parameters(const System& system, const SimulateOptions& options,
+                                                   const std::vector<int>& parameters);
 
 }  // namespace liedyn

@@ -44,8 +44,8 @@ std::string note_on_code_functions(const Description& d) {
   for (const std::string& word : d.words) look(word);
   if (names.empty()) return {};
   return fmt::format(
-      "expressions call {} of the program, whose partial derivatives are central differences: give a "
-      "gradient, or write an expression, for exact ones",
+      "expressions call {} of the program, whose partial derivatives are finite differences; for exact "
+      "derivatives give a gradient, or write an expression",
       fmt::join(names, ", "));
 }
 
@@ -59,14 +59,12 @@ std::string redundancy_warning(const System& system, const State& state, std::st
   Work work(system);
   const std::size_t count = state.redundant.size();
   return fmt::format(
-      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones "
-      "(torques divided by {:.9g} m, the model's "
-      "length)",
-      count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are",
-      row_names(system.model(), state.redundant),
+      "{} redundant constraint{} not imposed: {}. {}; reactions are the minimum-norm solution (torques "
+      "divided by the model length, {:.9g} m)",
+      count, count == 1 ? " is" : "s are", row_names(system.model(), state.redundant),
       system.model().forces_use_multipliers
-          ? fmt::format("friction, and so the {}, depends on how reactions are shared", result)
-          : fmt::format("the {} is the same", result),
+          ? fmt::format("Friction, and so the {}, depends on the distribution of the reactions", result)
+          : fmt::format("The {} is not affected", result),
       constraint_scales(system, state, work).length);
 }
 
@@ -74,17 +72,19 @@ std::vector<std::string> model_warnings(const System& system, const State& state
   const Model& model = system.model();
   const Description& d = model.description();
   const double* params = system.params().values().data();
-  std::vector<std::string> out = flexible_remarks(model, params);
+  std::vector<std::string> out = flexible_warnings(model, params);
   if (is_locked(system, state))
     out.emplace_back(
-        "the model has 0 degrees of freedom: its joints hold all bodies, and nothing drives them");
+        "the model has 0 degrees of freedom: its joints constrain all bodies, and nothing drives them");
   const Vec3 g = Eigen::Map<const Vec3>(params + d.gravity());
   if (g.z() != 0 && g.head<2>().norm() == 0 &&
       std::any_of(model.body_types.begin(), model.body_types.end(), is_planar))
-    out.push_back(fmt::format(
-        "gravity ({:g} m/s^2 along z) is out of the plane: bodies of type planar do not feel it", g.z()));
+    out.push_back(
+        fmt::format("gravity ({:g} m/s^2 along z) is perpendicular to the plane: it has no effect on bodies "
+                    "of type planar",
+                    g.z()));
   for (std::string& option : options_without_effect(d)) out.push_back(std::move(option));
-  if (model.nodes.empty()) out.emplace_back("the model has no bodies: there is nothing to move");
+  if (model.nodes.empty()) out.emplace_back("the model has no bodies: nothing can move");
   if (std::string note = note_on_code_functions(d); !note.empty()) out.push_back(std::move(note));
   for (std::string& advice : contact_advice(system, state)) out.push_back(std::move(advice));
   return out;

@@ -34,7 +34,7 @@ int degrees_of_freedom(const Model& model, const State& state);
 // That constraints of State::redundant are not imposed, and what that means for the `result` ("motion") and for reactions.
 std::string redundancy_warning(const System& system, const State& state, std::string_view result);
 
-// What can be simulated but is hardly meant: a model that cannot move, gravity that no body feels, flexible bodies with doubtful data.
+// Warnings about models that can be simulated but are probably wrong: a model that cannot move, gravity that no body feels, flexible bodies with doubtful data.
 std::vector<std::string> model_warnings(const System& system, const State& state);
 
 }  // namespace liedyn

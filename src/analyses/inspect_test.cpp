@@ -63,7 +63,7 @@ TEST(Inspect, NamesAConstraintThatRepeatsOthers) {
   EXPECT_EQ(i.constraints, 6);
   EXPECT_EQ(i.degrees_of_freedom, 1);
   ASSERT_EQ(i.redundant.size(), 1u);
-  EXPECT_TRUE(i.redundant[0] == "joints.a: place x" || i.redundant[0] == "joints.b: place x")
+  EXPECT_TRUE(i.redundant[0] == "joints.a: position x" || i.redundant[0] == "joints.b: position x")
       << i.redundant[0];
   EXPECT_TRUE(i.findings.empty());  // it can be simulated all the same
 }
@@ -105,8 +105,8 @@ TEST(Inspect, NamesWhatAPlanarFourBarInSpaceHoldsTwice) {
   EXPECT_EQ(i.degrees_of_freedom, 1);
   ASSERT_EQ(i.redundant.size(), 3u);
   for (const std::string& name : i.redundant)
-    EXPECT_TRUE(name.ends_with(": place z") || name.ends_with(": turn about joint x") ||
-                name.ends_with(": turn about joint y"))
+    EXPECT_TRUE(name.ends_with(": position z") || name.ends_with(": rotation about joint x") ||
+                name.ends_with(": rotation about joint y"))
         << name;
 }
 
@@ -201,10 +201,10 @@ TEST(Inspect, FindsMistakesOfAllPhases) {
   using testing::ElementsAre;
   EXPECT_THAT(with(false, false, false), ElementsAre());
   EXPECT_THAT(with(true, true, true),
-              ElementsAre("joints.g: place x", "joints.h: place z", "forces.bad", "forces.worse"));
-  EXPECT_THAT(with(true, false, true), ElementsAre("joints.g: place x", "forces.bad", "forces.worse"));
-  EXPECT_THAT(with(true, true, false), ElementsAre("joints.g: place x", "joints.h: place z"));
-  EXPECT_THAT(with(false, true, true), ElementsAre("joints.h: place z", "forces.bad", "forces.worse"));
+              ElementsAre("joints.g: position x", "joints.h: position z", "forces.bad", "forces.worse"));
+  EXPECT_THAT(with(true, false, true), ElementsAre("joints.g: position x", "forces.bad", "forces.worse"));
+  EXPECT_THAT(with(true, true, false), ElementsAre("joints.g: position x", "joints.h: position z"));
+  EXPECT_THAT(with(false, true, true), ElementsAre("joints.h: position z", "forces.bad", "forces.worse"));
   EXPECT_THAT(with(false, false, true), ElementsAre("forces.bad", "forces.worse"));
 }
 

@@ -120,10 +120,10 @@ void check_start(const Params& params, double time, const std::string& file, Sta
           "turns are counted from the start of a run");
   }
   if (const Drive drive = drive_of(d, start.coordinate, Drives::Value); drive.entry != nullptr)
-    throw mistake(
-        start, file,
-        fmt::format("the drive '{}' prescribes this coordinate: it has no other start", drive.entry->name),
-        fmt::format("change joints.{}.motion, or the time of the start", drive.entry->name));
+    throw mistake(start, file,
+                  fmt::format("the drive '{}' prescribes this coordinate: its initial value cannot be set",
+                              drive.entry->name),
+                  fmt::format("change joints.{}.motion, or the time of the start", drive.entry->name));
   const Drive drive = drive_of(d, start.coordinate, Drives::Rate);
   if (drive.entry == nullptr) return;
   if (start.rate)
@@ -512,8 +512,8 @@ Configuration with_joint_coordinates(const System& system, const std::vector<Joi
     if (const std::string flexible = skeleton.flexible_in_loop(start.coordinate.joint); !flexible.empty())
       throw mistake(
           start, file,
-          fmt::format("this joint is part of a loop through '{}', which it would bend", flexible),
-          "give the positions of the bodies under \"bodies\", or find them by `static` or `assemble`");
+          fmt::format("this joint is part of a loop through '{}', which would be violated", flexible),
+          "give the positions of the bodies under \"bodies\", or determine them by `static` or `assemble`");
   Work work(absolute);
   const Configuration own = own_start(absolute, d, from, time);
   Configuration c = moved(absolute, skeleton, starts, own, time, work);
@@ -568,7 +568,7 @@ Configuration with_joint_coordinates(const System& system, const std::vector<Joi
       for (const Start& start : starts)
         if (finding.path.starts_with("joints." + start.joint + ".start"))
           finding = mistake(start, file, "other constraints do not allow this: " + finding.message,
-                            "leave out joints that follow from others")
+                            "leave out joints that depend on others")
                         .diagnostics()
                         .front();
     throw InputError(findings);

@@ -27,9 +27,9 @@ void require_no_freedom(const System& system, const State& state) {
     if (model.rows >= model.nv) return;
     throw InputError(
         {{model.description().file, 0, "",
-          fmt::format("expected as many constraints as velocities, got {} and {}: motions remain free",
+          fmt::format("expected as many constraints as velocities, got {} and {}: degrees of freedom remain",
                       model.rows, model.nv),
-          "prescribe them by joints that follow the time, or simulate the model with `run`"}});
+          "prescribe them by joints that depend on time, or simulate the model with `run`"}});
   }
   Work work(system, kFullPivoting);
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
@@ -43,9 +43,9 @@ void require_no_freedom(const System& system, const State& state) {
          "no constraint prescribes this motion: " + describe_motion(model, free.col(i)),
          i > 0 ? ""
          : model.velocity_rows > 0
-             ? "prescribe a position: a joint at velocity level says how fast, not where; or simulate the "
-               "model with `run`"
-             : "prescribe it by a joint that follows the time, or simulate the model with `run`"});
+             ? "prescribe a position, since a joint at velocity level prescribes only a velocity; or "
+               "simulate the model with `run`"
+             : "prescribe it by a joint that depends on time, or simulate the model with `run`"});
   throw InputError(findings);
 }
 
@@ -105,7 +105,8 @@ Result kinematics(const System& system, const SimulateOptions& options) {
     const double t = i == steps ? options.end : options.start + static_cast<double>(i) * h;
     if (const auto violation = ranges.at(t)) {
       s.completed = false;
-      s.failure = fmt::format("at t = {:.6g} s the model ends: {}", violation->t, violation->what);
+      s.failure =
+          fmt::format("at t = {:.6g} s the model becomes undefined: {}", violation->t, violation->what);
       break;
     }
     Placed placed = placed_at(system, state, t, work);
@@ -130,10 +131,10 @@ Result kinematics(const System& system, const SimulateOptions& options) {
                                           [](double a, double b) { return std::abs(a) < std::abs(b); });
       s.completed = false;
       s.failure =
-          fmt::format("at t = {:.6g} s there is no {}; worst constraint '{}', {:.3g} is left of it", next.t,
-                      placed.has_positions ? "velocity that meets the constraints (a singular configuration?)"
-                                           : "configuration near the last one that meets the constraints",
-                      model.row_name(static_cast<int>(worst - left.begin())), *worst);
+          fmt::format("at t = {:.6g} s no {}; the largest residual, {:.3g}, is in '{}'", next.t,
+                      placed.has_positions ? "velocity satisfies the constraints (a singular configuration?)"
+                                           : "configuration near the previous one satisfies the constraints",
+                      *worst, model.row_name(static_cast<int>(worst - left.begin())));
       break;
     }
     system.follow_angles(next, work);

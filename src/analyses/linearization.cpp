@@ -296,7 +296,7 @@ Linearization linearize_unsteady(const System& system, const State& state, Work&
   const double dt = kPart / rate;
   if (!differences(dt, far_B, far_rate) || !differences(dt / 2, near_B, near_rate))
     throw NumericalError(state.t,
-                         "the equations of motion do not determine the accelerations beside the state");
+                         "the equations of motion do not determine the accelerations near the state");
   drift.B_t = (4 * near_B - far_B) / 3;
   drift.B_rate_t = (4 * near_rate - far_rate) / 3;
   out.drift = std::move(drift);
@@ -509,9 +509,9 @@ std::string not_steady(const SteadyAxes& axes) {
 std::string not_quite_steady(const SteadyAxes& axes, double t) {
   if (axes.change <= kSteady) return {};
   return fmt::format(
-      "the state at t = {:.6g} s is nearly, but not quite, a steady motion in axes that turn at ({:.6g}, "
-      "{:.6g}, {:.6g}) rad/s (the matrices change by {:.2g} per radian): it is taken for one, which makes "
-      "errors of about that size",
+      "the state at t = {:.6g} s is nearly steady in axes that rotate at ({:.6g}, {:.6g}, {:.6g}) rad/s; the "
+      "matrices change by {:.2g} per radian. It is treated as steady, with relative errors of about that "
+      "size",
       t, axes.rate.x(), axes.rate.y(), axes.rate.z(), axes.change);
 }
 

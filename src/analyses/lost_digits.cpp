@@ -38,9 +38,8 @@ std::string lost_digits(const System& system, const State& state, Work& work) {
   if (distance == 0) return "";
   return fmt::format(
       "positions have lost digits: the model is {:.3g} m from the origin, {:.2g} times its length, "
-      "and positions are rounded to {:.1e} m; stiff contacts, short steps and adaptive steps feel that: move "
-      "the model closer "
-      "to the origin",
+      "and positions are rounded to {:.1e} m; this affects stiff contacts, short steps and adaptive steps: "
+      "move the model closer to the origin",
       distance, farthest, distance * std::numeric_limits<double>::epsilon() / 2);
 }
 

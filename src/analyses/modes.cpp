@@ -94,8 +94,8 @@ std::string lost_in_round_off(const Linearization& l, const VectorXd& scale,
   }
   if (!(lost > kNear * slowest) || !std::isfinite(slowest)) return {};
   return fmt::format(
-      "stiffnesses differ by so many orders of magnitude that a motion slower than about {:.2g} rad/s is not "
-      "told from one that nothing resists",
+      "stiffnesses differ by so many orders of magnitude that a motion slower than about {:.2g} rad/s cannot "
+      "be distinguished from a rigid-body motion",
       lost);
 }
 
@@ -143,7 +143,7 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   out.formulation = model.formulation();
   out.time = state.t;
   out.undamped = options.undamped;
-  out.warnings = flexible_remarks(model, system.params().values().data());
+  out.warnings = flexible_warnings(model, system.params().values().data());
   if (std::string warning = lost_digits(system, state, work); !warning.empty())
     out.warnings.push_back(std::move(warning));
   require_derivatives(system, state, work);
@@ -157,11 +157,9 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   const bool few = freedoms < std::max(2 * count + 1, 20);
   if (few && options.solver != "dense" && model.nv > kLargestDenseIfFew)
     throw NumericalError(
-        state.t,
-        fmt::format(
-            "{} modes of a model with {} degrees of freedom are too many for the sparse solver, and its {} "
-            "velocities too many for the dense one: ask for {} at most",
-            count, freedoms, model.nv, std::max(0, (freedoms - 1) / 2)));
+        state.t, fmt::format("{} modes of a model with {} degrees of freedom are too many for the sparse "
+                             "solver, and its {} velocities too many for the dense one: request at most {}",
+                             count, freedoms, model.nv, std::max(0, (freedoms - 1) / 2)));
   // Only dense matrices follow the constraints along the motion.
   const bool steady = as_if_steady(out.axes), unsteady = !steady && !options.axes_given;
   const bool small = model.nv <= kLargestDense;
@@ -172,15 +170,15 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   };
   if (few)
     say_dense(
-        fmt::format("{} degrees of freedom are too few for {} modes of the sparse one", freedoms, count));
+        fmt::format("{} degrees of freedom are too few for {} modes by the sparse solver", freedoms, count));
   else if (follows)
-    say_dense("the sparse one does not follow constraints along an unsteady motion");
+    say_dense("the sparse solver does not support constraints along an unsteady motion");
   if (!steady)
-    out.warnings.push_back(fmt::format(
-        "{}: the eigenvalues are those of t = {:.6g} s{}", not_steady(out.axes), state.t,
-        follows ? ", and depend on the coordinates" : ", with constraints that stay as they are there"));
-  else if (std::string remark = not_quite_steady(out.axes, state.t); !remark.empty())
-    out.warnings.push_back(std::move(remark));
+    out.warnings.push_back(
+        fmt::format("{}: the eigenvalues are those of t = {:.6g} s{}", not_steady(out.axes), state.t,
+                    follows ? ", and depend on the coordinates" : ", with the constraints frozen there"));
+  else if (std::string warning = not_quite_steady(out.axes, state.t); !warning.empty())
+    out.warnings.push_back(std::move(warning));
 
   if (follows) out.axes.rate = Vec3::Zero();
   // Dampers also make stiffness, where what they are fixed to turns: without dissipation they are not there.
@@ -198,7 +196,7 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
       l = without_states(l);
       out.states = 0;
       out.warnings.emplace_back(
-          "first-order states dissipate: without damping they are held at their values, and eigenvalues are "
+          "first-order states dissipate: without damping they are kept constant, and eigenvalues are "
           "those of the bodies alone");
     }
     l.C = antisymmetric_part(l.C);
@@ -220,7 +218,7 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
       lack = fmt::format("more than {} eigenvalues are zero", found.zeros);
     if (!lack.empty() && small) {
       dense = true;
-      say_dense(lack + " by the sparse one");
+      say_dense(lack + " by the sparse solver");
     } else if (pairs.empty()) {
       throw NumericalError(
           state.t,
@@ -247,8 +245,8 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
       if (!pair.rigid) count_of_all += pair.s.imag() > 0 ? 2 : 1;
     if (!found.consistent || count_of_all != out.dimension)
       out.warnings.push_back(fmt::format(
-          "{} eigenvalues were found and {} expected: they differ by too many orders of magnitude to be told "
-          "from each other and from round-off, and the slowest are not reliable",
+          "{} eigenvalues were found and {} expected: they differ by too many orders of magnitude to be "
+          "distinguished from each other and from round-off, and the slowest are unreliable",
           count_of_all, out.dimension));
   }
   if (std::string warning = lost_in_round_off(l, scale, pairs); !warning.empty())

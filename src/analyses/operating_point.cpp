@@ -53,7 +53,7 @@ State operating_point(System& system, const std::string& at, SimulateOptions opt
         "at",
         fmt::format("expected a state with all joints, but an event has released '{}' by t = {:.9g}",
                     released.front(), simulation.time()),
-        "look at a time before the event, or at a model without this joint");
+        "choose a time before the event, or a model without this joint");
   system.set_params(simulation.system().params());
   return simulation.state();
 }

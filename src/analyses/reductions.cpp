@@ -92,7 +92,7 @@ Reduction parse_reduction(const System& system, const SimulateOptions& options, 
     const auto value = number_in(std::string_view(what).substr(6));
     if (!value)
       refuse(
-          fmt::format("expected a number behind '{}', got '{}'", what.substr(0, 6), excerpt(what.substr(6))));
+          fmt::format("expected a number after '{}', got '{}'", what.substr(0, 6), excerpt(what.substr(6))));
     out.kind = what[5] == '>' ? As::FirstAbove : As::FirstBelow;
     out.value = *value;
   } else if (const auto time = number_in(what)) {
@@ -104,11 +104,11 @@ Reduction parse_reduction(const System& system, const SimulateOptions& options, 
     std::vector<std::string_view> names;
     for (const Named& n : kNamed) names.push_back(n.name);
     const std::string meant = nearest(what, names);
-    refuse(fmt::format("expected {} behind @, got '{}'", kReductions, excerpt(what)), did_you_mean(meant));
+    refuse(fmt::format("expected {} after @, got '{}'", kReductions, excerpt(what)), did_you_mean(meant));
   }
   if (!frequencies.empty()) {
     if (out.components != 1 || sign < text.size())
-      refuse("expected one component of a sensor, without @, since a spectrum is wanted",
+      refuse("expected one component of a sensor, without @, for a spectrum",
              fmt::format("for example \"{}{}\"", sensor_name, sensor->components > 1 ? "[0]" : ""));
     const double most = 0.5 / options.step;
     for (const double f : frequencies)
@@ -116,7 +116,7 @@ Reduction parse_reduction(const System& system, const SimulateOptions& options, 
         refuse(fmt::format("expected frequencies of at most {:.6g} Hz, half the number of recorded values "
                            "per second, got {:.6g}",
                            most, f),
-               fmt::format("take a step below {:.3g} s", 0.5 / f));
+               fmt::format("use a step below {:.3g} s", 0.5 / f));
     out.kind = As::Spectrum;
     out.frequencies = std::move(frequencies);
   }

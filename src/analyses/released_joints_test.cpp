@@ -281,7 +281,7 @@ TEST(ReleasedJoints, ARopeMayBeShorterAtTheStart) {
     ADD_FAILURE();
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(),
-                testing::HasSubstr("give `length` the distance that the points have there, and let the event "
+                testing::HasSubstr("give the initial distance of the points as `length`, and let the event "
                                    "set it: \"set\": \"joints.rope.length = ...; joints.rope = 1\""));
   }
   Simulation simulation = run_of(rope(0.5, "joints.rope.length = 1; joints.rope = 1"), "rk44", 1e-3);
@@ -392,7 +392,7 @@ TEST(ReleasedJoints, AJointThatDoesNotFitIsRefused) {
     simulation.advance_to(1);
     FAIL() << "accepted";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("expected a position in which the joint fits at t = 0.3"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("expected a position that satisfies the joint at t = 0.3"));
   }
   for (const auto& [set, message] :
        {std::pair("joints.hnge = 0", "did you mean 'hinge'?"),

@@ -89,10 +89,11 @@ Remedies find_remedies(const System& system, const SimulateOptions& options, con
 
 std::string describe(const Remedies& r) {
   std::vector<std::string> parts;
-  if (!r.help.empty()) parts.push_back(fmt::format("{} passes this time", fmt::join(r.help, " or ")));
+  if (!r.help.empty())
+    parts.push_back(fmt::format("with {} the run passes this time", fmt::join(r.help, " or ")));
   if (!r.fail.empty()) parts.push_back(fmt::format("tried without success: {}", fmt::join(r.fail, "; ")));
   if (!r.unsure.empty())
-    parts.push_back(fmt::format("tried, but too slow to tell: {}", fmt::join(r.unsure, "; ")));
+    parts.push_back(fmt::format("tried, but too slow to decide: {}", fmt::join(r.unsure, "; ")));
   return fmt::format("{}", fmt::join(parts, ". "));
 }
 

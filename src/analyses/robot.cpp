@@ -210,8 +210,9 @@ void Robot::forward_dynamics(const double* q, const double* v, const double* tau
   const int singular = dynamics_.accelerate(state_, work_, scratch_.data(), forces, a);
   if (singular >= 0)
     throw NumericalError(
-        state_.t, fmt::format("nothing determines the acceleration at '{}': what it moves has no inertia",
-                              system_.unknown_name(singular)));
+        state_.t,
+        fmt::format("the acceleration at '{}' is undetermined: the bodies that it moves have no inertia",
+                    system_.unknown_name(singular)));
   for (std::size_t i = 0; i < signs_.size(); ++i) a[i] *= signs_[i];
 }
 

@@ -175,7 +175,7 @@ std::string Distribution::mistake() const {
     const double b =
         kind == Kind::Normal ? (upper - center) / deviation : std::log(upper / center) / deviation;
     constexpr double kFarthest = 30;  // standard deviations: nothing is left to be cut
-    if (a > kFarthest || b < -kFarthest) return "the bounds leave nothing of the distribution";
+    if (a > kFarthest || b < -kFarthest) return "the distribution has no values between the bounds";
   }
   return "";
 }

@@ -263,7 +263,7 @@ void find_parameters(const Params& params, const std::vector<std::string>& wante
       const int number = params.find(path);
       if (const auto place = static_cast<std::size_t>(place_of(number)); place < numbers.size())
         throw InputError("parameters." + excerpt(path),
-                         fmt::format("is named twice: '{}' is the same number", out.parameters[place]));
+                         fmt::format("is named twice: '{}' is the same parameter", out.parameters[place]));
       refuse_function(params, number);
       add(number, path);
       continue;
@@ -280,15 +280,15 @@ void find_parameters(const Params& params, const std::vector<std::string>& wante
         add(i, params.path(i));
     }
     if (!any)
-      throw InputError("parameters." + excerpt(path), "no number of the model fits this pattern",
+      throw InputError("parameters." + excerpt(path), "no parameter of the model matches this pattern",
                        "liedyn list parameters MODEL shows them all");
     if (left_out > 0)
       out.notes.push_back(fmt::format(
-          "'{}': {} numbers are functions of time, states or sensors and left out", path, left_out));
+          "'{}': {} parameters are functions of time, states or sensors and were left out", path, left_out));
     if (numbers.size() == before && left_out > 0 && numbers.empty())
       throw InputError("parameters." + excerpt(path),
-                       "all numbers that fit are functions of time, states or sensors",
-                       "take the parameters that their expressions name");
+                       "all parameters that match are functions of time, states or sensors",
+                       "use the parameters of their expressions");
   }
 }
 
@@ -343,8 +343,8 @@ namespace {
 System without(const std::vector<std::string>& names, const System& system) {
   const Model& model = system.model();
   if (names.size() == model.sensors.size())
-    throw InputError("outputs", "all sensors of the model show work, which has no derivatives",
-                     "add sensors of the type power and take their integrals, \"NAME@integral\"");
+    throw InputError("outputs", "all sensors of the model are of type work, which has no derivatives",
+                     "add sensors of the type power and use their integrals, \"NAME@integral\"");
   Description d = description_as_set(system.params());
   std::erase_if(d.entries(Section::Sensors), [&](const Entry& entry) {
     return std::find(names.begin(), names.end(), entry.name) != names.end();
@@ -367,7 +367,8 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
   if (options.parameters.empty())
     throw InputError("parameters", "expected at least one parameter to differentiate with respect to");
   if (model.sensors.empty())
-    throw InputError(model.description().file, "the model has no sensors, so that nothing has derivatives");
+    throw InputError(model.description().file,
+                     "the model has no sensors, and so no outputs to differentiate");
   if (const std::vector<std::string> work = sensors_of_work(model); !work.empty()) {
     if (!options.outputs.empty()) parse_outputs(system, simulation, options.outputs);
     Sensitivity out = sensitivity(without(work, system), options);
@@ -378,8 +379,9 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
     return out;
   }
   if (options.check && options.method == SensitivityMethod::Difference)
-    throw InputError("check", "differences have nothing but themselves to be compared with",
-                     "take the method direct or adjoint");
+    throw InputError(
+        "check", "--check compares with finite differences and cannot be combined with --method difference",
+        "use the method direct or adjoint");
   std::vector<Output> outputs = parse_outputs(system, simulation, options.outputs);
   std::vector<int> numbers;
   Sensitivity out;
@@ -390,8 +392,8 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
   else
     refuse_reactions(system, simulation, outputs);
   if (options.method != SensitivityMethod::Difference)
-    for (std::string& remark : remarks_on_bound_parameters(system, simulation, numbers))
-      out.notes.push_back(std::move(remark));
+    for (std::string& note : notes_on_bound_parameters(system, simulation, numbers))
+      out.notes.push_back(std::move(note));
   for (const Output& output : outputs) {
     out.outputs.push_back(output.name);
     out.output_units.push_back(unit_of(model, output));
@@ -466,12 +468,12 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
     out.uncertainty.push_back(norm(by_runs.uncertainty) / size);
     if (std::isnan(by_runs.derivatives.front()))
       out.notes.push_back(fmt::format(
-          "'{}' has no differences: the model refuses values above and below {:.9g}, or runs fail",
+          "'{}' has no finite differences: the model rejects values above and below {:.9g}, or runs fail",
           out.parameters[k], out.parameter_values[k]));
     else if (constexpr double kPoor = 1e-2;
              options.method == SensitivityMethod::Difference && out.uncertainty.back() > kPoor)
       out.notes.push_back(fmt::format(
-          "differences with respect to '{}' have not converged: they are good to {:.2g} of the norm",
+          "finite differences with respect to '{}' have not converged: their relative uncertainty is {:.2g}",
           out.parameters[k], out.uncertainty.back()));
   }
   if (options.method == SensitivityMethod::Difference) out.seconds = seconds_since(begin);

@@ -457,7 +457,7 @@ TEST(Sensitivity, RefusesNumbersThatFollowSensorsOrTime) {
     EXPECT_THAT(s.parameters, ::testing::Not(::testing::Contains("forces.s.stiffness")));
     EXPECT_THAT(s.parameters, ::testing::IsSupersetOf({"forces.s.damping", "k"}));
     EXPECT_THAT(s.notes, ::testing::Contains(
-                             ::testing::HasSubstr("1 numbers are functions of time, states or sensors")));
+                             ::testing::HasSubstr("1 parameters are functions of time, states or sensors")));
     EXPECT_THAT(s.disagrees, ::testing::Each(false));
   }
 }

@@ -76,7 +76,7 @@ class RunArchive {
     std::string text;
     (*in_)(every, times, events, residuals, text, simulation);
     if (text != text_)
-      refuse("it belongs to another model: the text of the model file differs",
+      refuse("it belongs to another model: the model files differ",
              "start the run with the model file of the run that was saved");
     if (every != output_every_)
       refuse(fmt::format("it belongs to a run with another output: every {} steps, got {}", every,
@@ -90,7 +90,7 @@ class RunArchive {
   }
 
  private:
-  static constexpr std::string_view kMagic = "liedyn run 2\n";
+  static constexpr std::string_view kMagic = "liedyn run 3\n";
   long output_every_;
   double output_times_;
   bool output_events_, record_residuals_;
@@ -147,7 +147,7 @@ void add_warnings_of_run(const Simulation& simulation, const SimulateOptions& op
                                      simulation.stopped_by(), last, end));
   if (!s.adaptive && options.step > (1 + 1e-9) * (options.end - options.start))
     s.warnings.push_back(
-        fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
+        fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is a single step",
                     options.step, options.end - options.start));
   std::string warning = turns.warning(report.largest_step);
   if (warning.empty() && !s.adaptive && report.completed)

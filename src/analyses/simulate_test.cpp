@@ -324,8 +324,8 @@ TEST(Simulate, WarnsOfStepsOfMoreThanHalfATurn) {
       EXPECT_TRUE(s.warnings.empty()) << testing::PrintToString(s.warnings);
     } else {
       ASSERT_EQ(s.warnings.size(), 1u);
-      EXPECT_THAT(s.warnings[0], testing::HasSubstr(spin < 100 ? "turns by 3.5 rad in one step"
-                                                               : "turns by 15 rad in one step"));
+      EXPECT_THAT(s.warnings[0], testing::HasSubstr(spin < 100 ? "body 'ball' rotates 3.5 rad in one step"
+                                                               : "body 'ball' rotates 15 rad in one step"));
     }
   }
 }

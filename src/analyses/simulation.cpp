@@ -63,8 +63,8 @@ void refuse_sample_time(const Params& params, int index) {
     const NumberPlace place = locate_number(params.description(), number);
     if (place.entry == nullptr || place.section != Section::Sensors || !is_sample(*place.entry->kind)) return;
     throw InputError(params.path(index),
-                     fmt::format("expected a number that may change during a run, got one that the times of "
-                                 "the sample '{}' depend on",
+                     fmt::format("expected a parameter that may change during a run, got one that determines "
+                                 "the times of the sample '{}'",
                                  place.entry->name),
                      "set it before the simulation starts");
   };
@@ -327,7 +327,7 @@ bool Simulation::run_to(double t, const Observer& observer) {
   const double slack = 1e-9 * o.step;
   if (parts_->end == End::Fixed && t > o.end + slack)
     throw InputError("advance", fmt::format("expected a time up to the end, {} s, got {}", o.end, t),
-                     "start the simulation with a later end, or with none");
+                     "start the simulation with a later end, or without one");
   if (parts_->end == End::Fixed && std::abs(t - o.end) <= slack) t = o.end;
   if ((t - time()) / o.step > 1e12)
     throw InputError("advance", fmt::format("{} steps are too many", (t - time()) / o.step));
@@ -381,7 +381,7 @@ bool Simulation::Parts::heed(Simulation& simulation) {
 void Simulation::Parts::check_end() const {
   if (end == End::Fixed && state.t >= options.end)
     throw InputError("step", fmt::format("the simulation has reached its end, {} s", options.end),
-                     "start the simulation with a later end, or with none");
+                     "start the simulation with a later end, or without one");
 }
 
 // What is due before the next step. False: as let_begin().
@@ -400,8 +400,8 @@ bool Simulation::Parts::let_begin() {
     const Events::Occurrence now = events->begin(state, *work);
     if (round == kMostRounds) {
       driver->fail(
-          fmt::format("t = {:.9g}: events set off each other without end, among them '{}'; let one of "
-                      "them set what ends the condition of the other for good",
+          fmt::format("t = {:.9g}: events trigger each other without end, among them '{}'; let one of them "
+                      "set a value that makes the condition of the other false for good",
                       state.t, events->name(now.entries.front())));
       return false;
     }
@@ -477,7 +477,7 @@ void Simulation::Parts::apply(const std::vector<Events::Change>& changes) {
   }
   if (!jumps) return;
   if (!solve_accelerations(system, state, plain_work()))
-    throw NumericalError(state.t, fmt::format("t = {:.9g}: nothing determines the accelerations after '{}'",
+    throw NumericalError(state.t, fmt::format("t = {:.9g}: the accelerations are undetermined after '{}'",
                                               state.t, events->name(changes.front().entry)));
   shorten_multipliers(system, state, driver->released(), plain_work());
   driver->restart();
@@ -510,7 +510,7 @@ bool Simulation::Parts::switch_joint(int joint, double value, const std::string&
     std::erase_if(released, [&](int row) { return std::binary_search(rows.begin(), rows.end(), row); });
     if (const std::string why = engage_rows(system, rows, released, state, plain_work()); !why.empty())
       throw InputError(
-          path, fmt::format("expected a position in which the joint fits at t = {:.9g}: {}", state.t, why),
+          path, fmt::format("expected a position that satisfies the joint at t = {:.9g}: {}", state.t, why),
           "engage a joint where its constraint is satisfied: velocities may jump there, positions not");
   }
   driver->change_constraints(std::move(released));
@@ -609,13 +609,13 @@ void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& gi
           (moved <= kAllowed * length && turned <= kAllowed && speed * options.step <= kAllowed * length))
         continue;
       go_back();
-      throw InputError(path,
-                       fmt::format("expected a value that leaves bodies where they are at t = {:.9g}, got "
-                                   "{}: with it the joints would move a body by {:.3g} m and change its "
-                                   "velocity by {:.3g} m/s",
-                                   kept.t, given.front().second, moved, speed),
-                       "positions and velocities cannot jump: drive the joint by a force (joint_actuator), "
-                       "or make it a function of time");
+      throw InputError(
+          path,
+          fmt::format("expected a value that does not move bodies at t = {:.9g}, got {}: the joints would "
+                      "move a body by {:.3g} m and change its velocity by {:.3g} m/s",
+                      kept.t, given.front().second, moved, speed),
+          "positions and velocities cannot jump: drive the joint by a force (joint_actuator), "
+          "or make it a function of time");
     }
   }
   if (model.rows > 0) {
@@ -631,8 +631,8 @@ void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& gi
         continue;
       go_back();
       throw InputError(path,
-                       fmt::format("expected a value that the constraints allow at t = {:.9g}, got {}: '{}' "
-                                   "would be violated by {:.3g}",
+                       fmt::format("expected a value that satisfies the constraints at t = {:.9g}, got {}: "
+                                   "'{}' would be violated by {:.3g}",
                                    kept.t, given.front().second, model.row_name(row),
                                    std::abs(moved) > kAllowed * length ? moved : speed),
                        "positions and velocities cannot jump: drive the joint by a force (joint_actuator), "
@@ -643,15 +643,15 @@ void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& gi
     go_back();
     throw InputError(
         path,
-        fmt::format("expected a parameter that no position at the start depends on, got {}: '{}' depends on "
-                    "it, and points are given there, which would move in their bodies",
+        fmt::format("expected a parameter that no initial position depends on, got {}: '{}' depends on it, "
+                    "which would move points that are given in the initial configuration",
                     given.front().second, moved),
-        "use a parameter of its own for the position at the start");
+        "use a separate parameter for the initial position");
   }
   if (!solve_accelerations(system, state, solving) ||
       !std::all_of(state.vdot.begin(), state.vdot.end(), [](double x) { return std::isfinite(x); })) {
     go_back();
-    throw InputError(path, fmt::format("with {} nothing determines the accelerations at t = {:.9g}",
+    throw InputError(path, fmt::format("with {} the accelerations are undetermined at t = {:.9g}",
                                        given.front().second, kept.t));
   }
   shorten_multipliers(system, state, driver->released(), solving);
@@ -709,7 +709,7 @@ void Simulation::restore(std::string_view checkpoint) {
     const std::string_view layout = checkpoint.substr(kAnyMagic.size()).substr(0, 8);
     refuse(fmt::format("expected the layout {}, got the layout {}", kLayout,
                        excerpt(layout.substr(0, layout.find('\n')))),
-           "another version of Liedyn wrote it; start the simulation anew");
+           "another version of Liedyn wrote it; start the simulation again");
   }
   if (!checkpoint.starts_with(magic_now)) refuse("expected the bytes that save() gave", "");
   Archive a(checkpoint.substr(magic_now.size()));
@@ -719,7 +719,7 @@ void Simulation::restore(std::string_view checkpoint) {
   const Parts& now = *parts_;
   if (program != version())
     refuse(fmt::format("expected one of version {}, got one of {}", version(), excerpt(program)),
-           "what a simulation remembers differs from version to version");
+           "the contents of a checkpoint differ from version to version");
   if (model != hash_of(now.system.model(), now.start_params))
     refuse("it belongs to another model, to other parameters or to another formulation",
            "start the simulation as the one that was saved");
@@ -728,7 +728,7 @@ void Simulation::restore(std::string_view checkpoint) {
            "start the simulation as the one that was saved");
   Hash sum;
   sum.add(a.rest());
-  if (sum.value() != check) refuse("it is damaged: its checksum does not fit", "");
+  if (sum.value() != check) refuse("it is damaged: its checksum does not match", "");
   std::unique_ptr<Parts> restored = now.fresh();
   restored->archive(a);
   restored->companion = parts_->companion;

@@ -22,16 +22,16 @@ std::string singular_position(const System& system, const State& state, const Li
   const auto describe = [&](const std::string& place, Eigen::Index count, const std::string& how) {
     const Eigen::Index least = bodies - independent - count;
     return fmt::format(
-        "this is {} position: {} of the {} constraints depend{} on others {}, so that there are {} to {} "
-        "degrees of freedom, and the slowest eigenvalues mean nothing: choose another position",
-        place, count, l.B.rows(), count == 1 ? "s" : "", how, least, least + count);
+        "this is {} position: {} of the {} constraints {} redundant {}, so that there are {} to {} degrees "
+        "of freedom, and the slowest eigenvalues are meaningless. Choose another position",
+        place, count, l.B.rows(), count == 1 ? "is" : "are", how, least, least + count);
   };
   if (const Eigen::Index count = doubtful.count(); count > 0)
     return describe("close to a singular", count,
-                    fmt::format("but for {:.1e}", doubtful.select(pivots, 0.0).maxCoeff()));
+                    fmt::format("up to {:.1e}", doubtful.select(pivots, 0.0).maxCoeff()));
   if (state.redundant.empty()) return {};
   if (const auto count = static_cast<Eigen::Index>(independent_nearby(system, state, work).size()); count > 0)
-    return describe("a singular", count, "here, but not beside it");
+    return describe("a singular", count, "here, but not in nearby positions");
   return {};
 }
 

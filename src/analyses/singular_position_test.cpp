@@ -59,10 +59,11 @@ TEST(SingularPosition, IsFoundNearTheLineAndNotElsewhere) {
 // To round-off, a dependent constraint looks like a redundant one: the positions beside tell them apart.
 TEST(SingularPosition, IsToldFromRedundantConstraints) {
   for (const double scale : {1e-6, 1.0, 1e6}) {
-    EXPECT_THAT(found(parallelogram(0, scale)), HasSubstr("1 of the 16 constraints depends on others here"))
+    EXPECT_THAT(found(parallelogram(0, scale)), HasSubstr("1 of the 16 constraints is redundant here"))
         << scale;
     EXPECT_EQ(found(parallelogram(0.7, scale, "revolute")), "") << scale;
-    EXPECT_THAT(found(parallelogram(0, scale, "revolute")), HasSubstr("here, but not beside it")) << scale;
+    EXPECT_THAT(found(parallelogram(0, scale, "revolute")), HasSubstr("here, but not in nearby positions"))
+        << scale;
   }
 }
 

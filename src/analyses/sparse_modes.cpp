@@ -164,8 +164,9 @@ class ModeSearch {
     s_ = kShift * pace_;
     while (!matrix_.factorize(s_))
       if ((s_ *= 10) > 10 * pace_ || s_ == 0)
-        throw NumericalError(
-            time_, "no motion of the model resists: its stiffness matrix is singular with every shift");
+        throw NumericalError(time_,
+                             "no motion of the model has stiffness or inertia: its stiffness matrix is "
+                             "singular with every shift");
   }
   // To a shift that was possible before.
   void shift_back(double s) {

@@ -64,7 +64,7 @@ std::vector<Input> inputs_of(const System& system, const std::vector<std::string
     if (force != forces.end())
       throw InputError("inputs",
                        fmt::format("'{}' has no load of its own that could be an input", excerpt(path)),
-                       "name one of its numbers, or a parameter that its expressions use");
+                       "name one of its parameters, or a parameter that its expressions use");
     paths.push_back(path);
   }
   const Params& params = system.params();
@@ -79,8 +79,8 @@ std::vector<Input> inputs_of(const System& system, const std::vector<std::string
         if (path.starts_with(fmt::format("{}.", section)))
           throw InputError(
               "inputs",
-              fmt::format("'{}' is a number of {}, which cannot be an input", excerpt(path), section),
-              "inputs are loads, or other numbers of forces");
+              fmt::format("'{}' is a parameter of {}, which cannot be an input", excerpt(path), section),
+              "inputs are loads, or other parameters of forces");
       double value = params.get(number);
       for (const Params::Bound& timed : params.timed())
         if (timed.number == number) value = timed.expression.evaluate<double>(variables);
@@ -119,7 +119,7 @@ std::vector<OutputRow> outputs_of(const Model& model, const std::vector<std::str
              fmt::format("'{}' shows work, the integral of a power over a run: it is no output "
                          "of a linear system at a state",
                          name),
-             "take a sensor of the type power"});
+             "use a sensor of the type power"});
       continue;
     }
     for (int i = 0; i < sensor.components; ++i)
@@ -199,19 +199,20 @@ class Outputs {
 };
 
 // What of the axes of steady motion a user must know.
-void add_remarks_on_axes(const SteadyAxes& axes, double t, std::vector<std::string>& warnings) {
+void add_warnings_about_axes(const SteadyAxes& axes, double t, std::vector<std::string>& warnings) {
   if (!as_if_steady(axes)) {
     warnings.push_back(
         fmt::format("{}: A is the derivative of the accelerations by coordinates and rates at t = {:.6g} s",
                     not_steady(axes), t));
     return;
   }
-  if (std::string remark = not_quite_steady(axes, t); !remark.empty()) warnings.push_back(std::move(remark));
+  if (std::string warning = not_quite_steady(axes, t); !warning.empty())
+    warnings.push_back(std::move(warning));
   if (!axes.rate.isZero())
-    warnings.push_back(
-        fmt::format("the coordinates are along axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s; C and D are "
-                    "those of t = {:.6g} s",
-                    axes.rate.x(), axes.rate.y(), axes.rate.z(), t));
+    warnings.push_back(fmt::format(
+        "the coordinates are along axes that rotate at ({:.6g}, {:.6g}, {:.6g}) rad/s; C and D are "
+        "those of t = {:.6g} s",
+        axes.rate.x(), axes.rate.y(), axes.rate.z(), t));
 }
 
 // Residuals of positions, velocities and accelerations, which may follow a number that Phi does not show: the speed of a drive.
@@ -252,7 +253,7 @@ MatrixXd load_derivatives(const System& system, const State& state, const std::v
               "inputs",
               fmt::format("the constraint '{}' depends on '{}', which cannot be an input",
                           system.model().row_name(static_cast<int>(i % work.phi.size())), input.path),
-              "inputs are loads, or other numbers of forces");
+              "inputs are loads, or other parameters of forces");
   }
   return load;
 }
@@ -359,7 +360,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.model = model.description().name;
   out.formulation = model.formulation();
   out.time = state.t;
-  out.warnings = flexible_remarks(model, system.params().values().data());
+  out.warnings = flexible_warnings(model, system.params().values().data());
   const auto warn = [&](std::string warning) {
     if (!warning.empty()) out.warnings.push_back(std::move(warning));
   };
@@ -372,7 +373,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
                     fmt::join(left_out, ", ")));
   require_derivatives(system, state, work);
   out.axes = steady_axes(system, state, work);
-  add_remarks_on_axes(out.axes, state.t, out.warnings);
+  add_warnings_about_axes(out.axes, state.t, out.warnings);
   const bool steady = as_if_steady(out.axes);
   if (!steady) out.axes.rate = Vec3::Zero();
 
@@ -399,7 +400,8 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   differentiate_sensors(system, state, columns, steps, inputs, outputs, work, out);
   for (Eigen::Index k = 0; k < out.B.cols(); ++k)
     if (out.B.col(k).isZero() && out.D.col(k).isZero())
-      warn(fmt::format("nothing follows the input '{}'", inputs[static_cast<std::size_t>(k)].path));
+      warn(fmt::format("no state or output depends on the input '{}'",
+                       inputs[static_cast<std::size_t>(k)].path));
   return out;
 }
 

@@ -284,7 +284,7 @@ TEST(StaticsWithStates, ARateThatCannotVanishIsNamed) {
   builder.state("clock", "integral").set("input", std::string("2"));
   const StaticResult found = find_equilibrium(make_system(builder.finish()));
   EXPECT_FALSE(found.converged);
-  EXPECT_THAT(found.failure, HasSubstr("nothing changes the rates of these states"));
+  EXPECT_THAT(found.failure, HasSubstr("the rates of these states are not zero and depend on nothing"));
   EXPECT_THAT(found.failure, HasSubstr("states.clock (2 per second)"));
 }
 

@@ -160,8 +160,8 @@ void examine_stability(const System& system, const std::optional<VectorXd>& leav
   }
   if (result.unstable_directions > 0)
     result.warnings.push_back(fmt::format(
-        "the equilibrium is unstable: the smallest push makes it leave{}",
-        leaves ? fmt::format(", along this motion, say: {}", describe_motion(model, *leaves)) : ""));
+        "the equilibrium is unstable{}",
+        leaves ? fmt::format(", e.g. along this motion: {}", describe_motion(model, *leaves)) : ""));
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   StaticResult out;
   out.model = model.description().name;
   out.formulation = model.formulation();
-  out.warnings = flexible_remarks(model, system.params().values().data());
+  out.warnings = flexible_warnings(model, system.params().values().data());
 
   Work work(system);
   const State start = state_at_rest(system, options, out.warnings, work);

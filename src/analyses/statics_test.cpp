@@ -174,7 +174,7 @@ TEST(Statics, LoadStepsFollowTheTrussToItsEquilibrium) {
                    fmt::format("load factor {}: force at that height", step.factor));
 }
 
-// A mass above a bump stop that it would fall past in one step: on the other side nothing holds it, or the soft spring alone.
+// A mass above a bump stop that it would fall past in one step: on the other side nothing supports it, or the soft spring alone.
 //   m g = k (l - z) + c (1 - z)
 TEST(Statics, DoesNotPassThroughABumpStop) {
   const double m = 2, g = 9.81, k = 2000, l = 0.9;
@@ -264,7 +264,7 @@ TEST(Statics, WhatNothingHoldsIsNamed) {
   const StaticResult falls = find_equilibrium(make_system(builder.finish()));
   EXPECT_FALSE(falls.converged);
   fmt::print("  {}\n", falls.failure);
-  EXPECT_THAT(falls.failure, HasSubstr("nothing holds body 'stone' along (0, 0, -1)"));
+  EXPECT_THAT(falls.failure, HasSubstr("nothing supports body 'stone' along (0, 0, -1)"));
 
   // Balanced, but free to turn about the line of its thread.
   ModelBuilder hanging({0, 0, -kGravity});
@@ -290,8 +290,8 @@ TEST(Statics, WhatRunsAwayIsRefusedWithItsDirection) {
   };
   const StaticResult rolls = find_equilibrium(ball(slope));
   EXPECT_FALSE(rolls.converged);
-  EXPECT_THAT(rolls.failure, HasSubstr("nothing holds body 'ball' along (1, 0, "));
-  // Level, nothing drives the motions that nothing holds.
+  EXPECT_THAT(rolls.failure, HasSubstr("nothing supports body 'ball' along (1, 0, "));
+  // Level, nothing drives the motions that nothing supports.
   const StaticResult rests = find_equilibrium(ball(0));
   ASSERT_TRUE(rests.converged) << rests.failure;
   expect_at_most(std::abs(rests.steps.back().sensors[2] - (radius - std::pow(kGravity / 1e7, 1 / 1.5))),
@@ -389,7 +389,7 @@ TEST(Statics, BristlesHoldWhatIsSetDown) {
         const StaticResult found = set_down(body, slope, gap);
         if (std::tan(slope) > kFrictionOfBlock) {
           EXPECT_FALSE(found.converged) << name;
-          EXPECT_THAT(found.failure, HasSubstr("does not hold: it slips")) << name;
+          EXPECT_THAT(found.failure, HasSubstr("is too small: it slips")) << name;
           continue;
         }
         ASSERT_TRUE(pressed.converged) << name << ": " << pressed.failure;
@@ -444,7 +444,7 @@ TEST(Statics, MotionsThatNothingHoldsAreNamedWithTheirDirections) {
   const StaticResult rolls = find_equilibrium(make_system(rolling.finish()));
   EXPECT_FALSE(rolls.converged);
   fmt::print("  {}\n", rolls.failure);
-  EXPECT_THAT(rolls.failure, HasSubstr("nothing holds body 'ball' along (1, 0, 0) and about (0, 1, 0)"));
+  EXPECT_THAT(rolls.failure, HasSubstr("nothing supports body 'ball' along (1, 0, 0) and about (0, 1, 0)"));
 
   ModelBuilder driven({0, 0, 0});
   for (const char* name : {"first", "second"}) {
@@ -459,7 +459,7 @@ TEST(Statics, MotionsThatNothingHoldsAreNamedWithTheirDirections) {
   const StaticResult turns = find_equilibrium(make_system(driven.finish()));
   EXPECT_FALSE(turns.converged);
   fmt::print("  {}\n", turns.failure);
-  EXPECT_THAT(turns.failure, HasSubstr("nothing holds body 'first' about (0, 0, 1);"));
+  EXPECT_THAT(turns.failure, HasSubstr("nothing supports body 'first' about (0, 0, 1);"));
 }
 
 // A brake holds up to its capacity; beyond, a spring beside it may take the rest.

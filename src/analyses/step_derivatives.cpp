@@ -43,7 +43,7 @@ StepDerivatives step_derivatives(const Simulation& simulation, const std::vector
   refuse_events(model, "the derivative of a step");
   if (whole && simulation.report().steps == 0)
     throw InputError("whole",
-                     "expected a simulation that has taken a step: before, the method remembers nothing",
+                     "expected a simulation that has taken a step: before, the method has no history",
                      "take a step, or leave whole=true out");
   if (!now.redundant.empty()) refuse_shared_reactions(model, now.redundant.front());
   StepDerivatives out;
@@ -97,7 +97,7 @@ StepDerivatives step_derivatives(const Simulation& simulation, const std::vector
         for (Varied& x : from.*part.numbers) vary(x);
   } else {
     if (!solve_accelerations(varied, from, plain))
-      throw NumericalError(now.t, fmt::format("t = {:.9g}: nothing determines the accelerations", now.t));
+      throw NumericalError(now.t, fmt::format("t = {:.9g}: the accelerations are undetermined", now.t));
     integrator->start(from, out.step, work);
   }
   VariedState to = from;

@@ -37,7 +37,7 @@ void SweepPlan::prepare() {
         findings.push_back(
             {"", 0, fmt::format("parameters.{}.expression", v.name),
              fmt::format("'{}': {}", excerpt(v.expression), error.what()),
-             error.hint().empty() ? "it may use the parameters that stand before it" : error.hint()});
+             error.hint().empty() ? "it may use the parameters that are defined before it" : error.hint()});
       }
     }
     expressions_.push_back(std::move(expression));
@@ -113,7 +113,7 @@ CaseRecord CaseRunner::run(std::uint64_t index, const std::function<bool()>& sto
     out.message = error.what();
   } catch (const std::bad_alloc&) {
     out.status = CaseStatus::Failed;
-    out.message = "the memory of this machine is not enough";
+    out.message = "out of memory";
   } catch (const std::exception& error) {
     out.status = CaseStatus::Failed;
     out.message = error.what();

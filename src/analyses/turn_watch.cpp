@@ -30,12 +30,13 @@ void TurnWatch::add(const State& state) {
   ++steps_;
   before_ = state.t;
   double fastest = 0;
+  std::size_t fastest_node = 0;
   for (std::size_t k = 0; k < model_->nodes.size(); ++k) {
     const Node& node = model_->nodes[k];
     if (node.type == NodeType::State) continue;
     const int turns = node.v + place_count(node.type);
     const double spin = square(state.v, turns, node.v + node_size(node.type).v);
-    fastest = std::max(fastest, spin);
+    if (spin > fastest) fastest = spin, fastest_node = k;
     if (h * h * spin < kFast * kFast || turns == node.v) continue;
     // A velocity that turns by an angle in a step changes by as much of itself.
     const double speed = square(state.v, node.v, turns), change = h * h * square(state.vdot, node.v, turns);
@@ -43,7 +44,8 @@ void TurnWatch::add(const State& state) {
     ++whirls_[k].steps;
     whirls_[k].radius = std::max(whirls_[k].radius, std::sqrt(speed / spin));
   }
-  largest_ = std::max(largest_, h * std::sqrt(fastest));
+  if (const double angle = h * std::sqrt(fastest); angle > largest_)
+    largest_ = angle, fastest_ = fastest_node;
 }
 
 std::string TurnWatch::warning(double step) const {
@@ -51,10 +53,9 @@ std::string TurnWatch::warning(double step) const {
   // At a whole turn the tangent operator is singular, and the methods lose small motions beside such a spin long before.
   if (!(largest_ > kWholeTurn / 2)) return {};
   return fmt::format(
-      "something turns by {:.3g} rad in one step: increments of rotations are only distinguished within a "
-      "whole "
-      "turn, the result is hardly the motion; take steps of {:.2g} s at most",
-      largest_, 0.1 * kWholeTurn * step / largest_);
+      "body '{}' rotates {:.3g} rad in one step. Rotations of more than one turn per step cannot be "
+      "resolved, and the result is unreliable. Use steps of at most {:.2g} s",
+      model_->body_of(model_->nodes[fastest_].v).name, largest_, 0.1 * kWholeTurn * step / largest_);
 }
 
 std::string TurnWatch::unresolved(const System& system, const State& state, double step) const {
@@ -65,8 +66,8 @@ std::string TurnWatch::unresolved(const System& system, const State& state, doub
   if (most->radius < kNoise * constraint_scales(system, state, work).length) return {};
   const Node& node = model_->nodes[static_cast<std::size_t>(most - whirls_.begin())];
   return fmt::format(
-      "the velocity of '{}' turns with it, by up to {:.2g} rad in one step: that is not resolved, and the "
-      "motion may be wrong; take steps of {:.2g} s at most{}",
+      "the velocity of '{}' rotates with it, by up to {:.2g} rad in one step: steps do not resolve this, and "
+      "the motion may be wrong. Use steps of at most {:.2g} s{}",
       model_->body_of(node.v).name, largest_, kResolved * step / largest_,
       model_->formulation() == "se3" ? ", or another formulation than se3" : "");
 }

@@ -21,7 +21,7 @@ class TurnWatch {
   std::string warning(double step) const;
   // The same about velocities that turn with a body too fast for equal steps; at the end of the run.
   std::string unresolved(const System& system, const State& state, double step) const;
-  void archive(Archive& archive) { archive(before_, largest_, steps_, whirls_); }
+  void archive(Archive& archive) { archive(before_, largest_, fastest_, steps_, whirls_); }
 
  private:
   const Model* model_;
@@ -31,7 +31,8 @@ class TurnWatch {
     long steps = 0;
     double radius = 0;
   };
-  double largest_ = 0;  // rad per step
+  double largest_ = 0;       // rad per step
+  std::size_t fastest_ = 0;  // the node that rotates by it
   long steps_ = 0;
   std::vector<Whirl> whirls_;  // per node
 };

@@ -51,7 +51,7 @@ class Archive {
     return static_cast<std::size_t>(number);
   }
   void require(std::size_t count) const {
-    if (count > input_.size()) throw InputError("checkpoint", "it ends before all that it should hold");
+    if (count > input_.size()) throw InputError("checkpoint", "unexpected end of the data");
   }
 
   template <class T>

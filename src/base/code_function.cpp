@@ -81,11 +81,11 @@ void register_function(CodeFunction function) {
     throw InputError(path, "expected a name of letters, digits and underscores that begins with a letter",
                      "functions are called by their names in expressions: 5*grip(depth)");
   if (is_built_in_function(name) || name == "pi" || name == "deg" || name == "t")
-    throw InputError(path, "expressions have this name already", "choose another name");
+    throw InputError(path, "this name is reserved in expressions", "choose another name");
   if (function.arguments < 1 || function.arguments > CodeFunction::kMaxArguments)
     throw InputError(path, fmt::format("expected 1 to {} arguments, got {}", CodeFunction::kMaxArguments,
                                        function.arguments));
-  if (!function.value) throw InputError(path, "there is nothing to call");
+  if (!function.value) throw InputError(path, "expected a function, got none");
   if (!function.scales.empty() && (function.scales.size() != static_cast<std::size_t>(function.arguments) ||
                                    !std::all_of(function.scales.begin(), function.scales.end(),
                                                 [](double s) { return s > 0 && std::isfinite(s); })))
@@ -125,8 +125,8 @@ std::vector<std::string> differenced_functions(std::string_view text) {
 
 void refuse_third_derivatives(const CodeFunction& function) {
   throw InputError(fmt::format("function '{}'", function.name),
-                   "this analysis needs the third derivatives of a function of time, which a function of a "
-                   "program does not have",
+                   "this analysis needs third derivatives of this function of time, which functions of a "
+                   "program do not provide",
                    "write the function of time as an expression");
 }
 

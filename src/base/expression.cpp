@@ -22,7 +22,7 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 constexpr std::size_t kMostInstructions = 100000;
 
 std::string too_long() {
-  return fmt::format("the expression, with all that it stands for, has more than {} operations",
+  return fmt::format("the expression, with all expressions that it refers to, has more than {} operations",
                      kMostInstructions);
 }
 
@@ -102,7 +102,7 @@ class ExpressionParser {
       hint = fmt::format("a product is written with *: ...*{}", excerpt(word, 20));
     else if (is_letter(c))
       hint =
-          "numbers are in SI units (m, kg, s, rad) and have no unit behind them; a product is written with *";
+          "numbers are in SI units (m, kg, s, rad) and written without a unit; a product is written with *";
     else if (c == ',' && digit_before && position_ + 1 < text_.size() && is_digit(text_[position_ + 1]))
       hint = "decimals are written with a point: 1.5";
     else if (c == '(')

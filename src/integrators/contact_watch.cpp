@@ -149,8 +149,8 @@ std::vector<std::string> ContactWatch::warnings() const {
     if (equal_steps_ && c.coarse_depth > kNegligible * c.deepest_of_run)
       out.push_back(
           fmt::format("'{}' is not resolved: the impact at t = {:.6g} reaches its deepest point, {:.3g}, "
-                      "within {} step{} of "
-                      "{:.3g} s. Take steps of at most {:.2g} s, or adaptive=true, or a smaller stiffness",
+                      "within {} step{} of {:.3g} s. Use steps of at most {:.2g} s, or adaptive=true, or a "
+                      "smaller stiffness",
                       c.name, c.coarse_time, c.coarse_depth, c.coarse_steps, c.coarse_steps == 1 ? "" : "s",
                       c.coarse_step,
                       c.coarse_step * std::max(static_cast<double>(c.coarse_steps) - 1, 0.5) / kGoodSteps));
@@ -158,13 +158,13 @@ std::vector<std::string> ContactWatch::warnings() const {
       out.push_back(fmt::format(
           "'{}' is not resolved: at t = {:.6g} it slides by {:.3g} times its presliding distance in a step "
           "of "
-          "{:.3g} s, so that its friction is unreliable. Take steps of at most {:.2g} s, or adaptive=true, "
+          "{:.3g} s, so that its friction is unreliable. Use steps of at most {:.2g} s, or adaptive=true, "
           "or a "
           "larger presliding",
           c.name, c.slipped_time, c.slipped, c.slipped_step, c.slipped_step * kGoodSlip / c.slipped));
     if (c.passed_time >= 0)
       out.push_back(
-          fmt::format("'{}': a touch at t = {:.6g} may have been passed over within a step of {:.3g} s. Take "
+          fmt::format("'{}': a contact at t = {:.6g} may have been missed within a step of {:.3g} s. Use "
                       "smaller steps, or "
                       "adaptive=true with a smaller max_step",
                       c.name, c.passed_time, c.passed_step));

@@ -50,7 +50,7 @@ std::string entry_not_finite(const System& system, const State& state, double h,
     for (const Node& node : system.model().nodes)
       increment_position(node.type, theta.data() + node.v, probe.q.data() + node.q);
     if (const auto culprits = system.not_finite(probe, work); !culprits.empty())
-      return fmt::format("; what '{}' adds is infinite or not a number at t = {:.6g}", culprits.front().path,
+      return fmt::format("; the contribution of '{}' is infinite or NaN at t = {:.6g}", culprits.front().path,
                          probe.t);
   }
   return {};
@@ -108,8 +108,8 @@ void Driver::fail(double h, const Attempt& attempt) {
 void Driver::fail(const RangeWatch::Violation& violation) {
   report_.completed = false;
   report_.failure = fmt::format(
-      "t = {:.9g}: the model ends at t = {:.9g}, where {}; end the run before, or change the function of "
-      "time",
+      "t = {:.9g}: the model is undefined from t = {:.9g} on, where {}; end the run before, or change the "
+      "function of time",
       state_.t, violation.t, violation.what);
 }
 
@@ -212,9 +212,9 @@ void Driver::watch_angles(double h) {
     if (!(turn > kFar)) continue;
     has_angles_ = false;  // said once
     report_.warnings.push_back(
-        fmt::format("t = {:.6g}: the Cardan angles of '{}' pass their singularity (|cos phi_2| = {:.2g}) and "
-                    "turn by up to {:.2g} rad in a step of {:.3g} s: the result is doubtful "
-                    "from here on; take another formulation, or smaller steps",
+        fmt::format("t = {:.6g}: the Cardan angles of '{}' pass gimbal lock (|cos phi_2| = {:.2g}) and "
+                    "change by up to {:.2g} rad in a step of {:.3g} s: the result is unreliable from here "
+                    "on. Use another formulation, r3so3 for example, or smaller steps",
                     state_.t, system_.model().body_of(node.v).name, cosine, turn, h));
     return;
   }
@@ -366,16 +366,15 @@ bool Driver::equal_steps(double t, const Observer& observer) {
     report_.step = report_.least_step = report_.largest_step = h;
     if (const auto passed = StepLimit(system_, begin_, options_.end).passed_over(begin_, h)) {
       constexpr double kPole = 1e-6;  // of a step
-      report_.warnings.push_back(passed->width > kPole * h
-                                     ? fmt::format("steps of {:.3g} s are too long for the function of time "
-                                                   "'{}': it changes and changes back "
-                                                   "within {:.2g} s, at t = {:.6g} for example; take steps "
-                                                   "of {:.2g} s at most, or adaptive=true",
-                                                   h, passed->function, passed->width, passed->t,
-                                                   kPartOfPulse * passed->width)
-                                     : fmt::format("the function of time '{}' has a spike at t = {:.6g} that "
-                                                   "no steps resolve, as at a zero of a divisor",
-                                                   passed->function, passed->t));
+      report_.warnings.push_back(
+          passed->width > kPole * h
+              ? fmt::format(
+                    "steps of {:.3g} s do not resolve the function of time '{}': it has a pulse of {:.2g} s, "
+                    "at t = {:.6g} for example. Use steps of at most {:.2g} s, or adaptive=true",
+                    h, passed->function, passed->width, passed->t, kPartOfPulse * passed->width)
+              : fmt::format("the function of time '{}' has a spike at t = {:.6g} that no step resolves, as "
+                            "by a division by zero",
+                            passed->function, passed->t));
     }
     start(h);
   }

@@ -178,28 +178,30 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
       case CorrectorFailure::Singular:
         // A mass matrix without mass is found at the start already: here its numbers have lost their sense.
         if (c.worst < 0)
-          return fmt::format("nothing determines the accelerations: a mass matrix has no finite inverse; {}",
+          return fmt::format("the accelerations are undetermined: a mass matrix has no finite inverse; {}",
                              kStability);
-        return fmt::format("nothing determines the acceleration at '{}': a mass matrix is singular; {}", name,
+        return fmt::format("the acceleration at '{}' is undetermined: a mass matrix is singular; {}", name,
                            kStability);
       case CorrectorFailure::NotFinite:
         return fmt::format("the accelerations are not finite, first in '{}'; {}{}", name, kStability,
                            regularity_note(c, system));
       case CorrectorFailure::TooManyIterations:
-        return fmt::format("the projection onto the constraints did not converge; {:.3g} is left of '{}'; {}",
-                           c.residual, name, kStability);
+        return fmt::format(
+            "the projection onto the constraints did not converge; the largest residual, {:.3g}, is in '{}'; "
+            "{}",
+            c.residual, name, kStability);
       default: return IntegratorOf<S>::failure(attempt, system);
     }
   }
   std::vector<std::string> warnings() const override {
     if (system_->model().rows == 0 || (project_positions_ && project_velocities_)) return {};
     return {
-        "constraints are imposed on accelerations: without project=both the rounding and truncation errors "
-        "of positions and velocities add up"};
+        "constraints are imposed at acceleration level: without project=both the round-off and truncation "
+        "errors of positions and velocities accumulate"};
   }
 
  private:
-  static constexpr const char* kStability = "an explicit method needs steps that its stability allows";
+  static constexpr const char* kStability = "an explicit method needs steps within its stability limit";
   struct Slopes {
     std::vector<S> theta, u;  // theta', u'
   };
@@ -376,8 +378,8 @@ ListedIntegrator explicit_method(const std::string& name, const std::string& sum
                                  const std::string& source) {
   std::vector<IntegratorOption> options = {{"project",
                                             "both",
-                                            "Constraints that the end of each step is moved onto: those on "
-                                            "positions, on velocities, both or none.",
+                                            "Constraints onto which the end of each step is projected: those "
+                                            "on positions, on velocities, both or none.",
                                             {"none", "position", "velocity", "both"}},
                                            coordinates_option()};
   if (tableau().embedded.size() > 0)

@@ -196,11 +196,12 @@ std::vector<std::string> rho_warnings(double rho, bool constrained, bool multipl
   std::vector<std::string> out;
   if (constrained)
     out.emplace_back(
-        "rho = 1 does not damp the errors of the multipliers and of the velocities that the constraints "
-        "forbid: they oscillate and may grow; choose rho < 1");
+        "rho = 1 does not damp the errors of the multipliers and of velocities that violate the constraints: "
+        "they oscillate and may grow; choose rho < 1");
   if (multiple_root)
     out.emplace_back(
-        "rho = 1 gives this method a multiple root on the unit circle: rounding errors grow; choose rho < 1");
+        "rho = 1 gives this method a multiple root on the unit circle: round-off errors grow; choose rho < "
+        "1");
   return out;
 }
 

@@ -37,11 +37,11 @@ std::vector<std::string> AlphaParameters::warnings() const {
         "gamma = {:.6g} is not 1/2 + alpha_f - alpha_m = {:.6g}: the method is of first order only", gamma,
         0.5 + alpha_f - alpha_m));
   if (!(alpha_m < alpha_f) || !(alpha_f < 0.5) || !(gamma < 2 * beta))
-    out.push_back(
-        fmt::format("alpha_m < alpha_f < 1/2 and gamma < 2 beta do not hold (alpha_m = {:.6g}, alpha_f = "
-                    "{:.6g}, beta = {:.6g}, gamma = {:.6g}): "
-                    "errors of the multipliers are not damped",
-                    alpha_m, alpha_f, beta, gamma));
+    out.push_back(fmt::format(
+        "alpha_m < alpha_f < 1/2 and gamma < 2 beta are not satisfied (alpha_m = {:.6g}, alpha_f = "
+        "{:.6g}, beta = {:.6g}, gamma = {:.6g}): "
+        "errors of the multipliers are not damped",
+        alpha_m, alpha_f, beta, gamma));
   return out;
 }
 
@@ -107,19 +107,19 @@ void check_combination(const IntegratorOptions& options, const Model& model) {
   if (form == "geometric" && options.word("coordinates") != "exp")
     refuse(fmt::format("form=geometric moves along the exponential map, got coordinates={}",
                        options.word("coordinates")),
-           "other local coordinates go with form=linear or form=residual");
+           "other local coordinates need form=linear or form=residual");
   if (form != "geometric" && options.given("sigma"))
-    refuse(fmt::format("sigma belongs to form=geometric, got form={}", form), "leave sigma out");
+    refuse(fmt::format("sigma needs form=geometric, got form={}", form), "leave sigma out");
   if (options.number("predictor_factor") != 1 && options.word("variant") != "paper")
-    refuse("predictor_factor belongs to variant=paper",
-           "the exact relation does not depend on where Newton's method starts");
+    refuse("predictor_factor needs variant=paper",
+           "the exact relation does not depend on the initial guess of Newton's method");
   if (form != "geometric" && options.word("variant") == "paper")
-    refuse(fmt::format("variant=paper belongs to form=geometric, got form={}", form), "leave variant out");
+    refuse(fmt::format("variant=paper needs form=geometric, got form={}", form), "leave variant out");
   if (form == "residual" && model.has_conventional_nodes())
     refuse("form=residual needs a Lie group formulation",
            "choose --formulation r3so3, r3so3-spatial or se3, or form=linear");
   if (form == "residual" && options.word("start") == "corrected")
-    refuse("start=corrected does not go with form=residual, which is of first order anyway",
+    refuse("start=corrected cannot be combined with form=residual, which is of first order anyway",
            "leave start out");
 }
 
@@ -736,8 +736,7 @@ LinearProperties properties(const IntegratorOptions& options) {
 ListedIntegrator generalized_alpha() {
   const auto free_parameter = [](const char* name) {
     return IntegratorOption{
-        name,     "auto", fmt::format("{} itself, instead of the one of the parameter set.", name),
-        {"auto"}, -10,    10};
+        name, "auto", fmt::format("{}, instead of the value of the parameter set.", name), {"auto"}, -10, 10};
   };
   std::vector<IntegratorOption> known = {
       {"rho", "0.9", "Spectral radius at infinite frequency: 1 no numerical damping, 0 the most.", {}, 0, 1},
@@ -750,7 +749,7 @@ ListedIntegrator generalized_alpha() {
        10},
       {"form",
        "geometric",
-       "On the group; or in local coordinates that start anew in every step, with accelerations (linear) or "
+       "On the group; or in local coordinates that are reset in every step, with accelerations (linear) or "
        "forces (residual) averaged.",
        {"geometric", "linear", "residual"}},
       {"coordinates",
@@ -767,7 +766,7 @@ ListedIntegrator generalized_alpha() {
        {"exact", "paper"}},
       {"predictor_factor",
        "1",
-       "Of variant=paper: factor of h beta/gamma in line 6 of the algorithms, 1 as printed, 0.5 as in the "
+       "For variant=paper: factor of h beta/gamma in line 6 of the algorithms, 1 as printed, 0.5 as in the "
        "authors' "
        "program.",
        {},
@@ -775,14 +774,13 @@ ListedIntegrator generalized_alpha() {
        1},
       {"predictor",
        "extrapolated",
-       "Where Newton's method starts: from accelerations and multipliers of the last steps, or from zero for "
-       "both, "
-       "as in the published algorithms.",
+       "Initial guess of Newton's method: accelerations and multipliers extrapolated from the last steps, or "
+       "zero for both, as in the published algorithms.",
        {"extrapolated", "zero"}},
       {"start",
        "plain",
-       "Starting values as they are, or corrected so that the multipliers are of second order from the "
-       "start.",
+       "Initial values unchanged, or corrected so that the multipliers are of second order from the first "
+       "step.",
        {"plain", "corrected"}},
       {"parameters",
        "chung-hulbert",

@@ -167,7 +167,7 @@ Specification parse(std::string_view specification) {
     if ((o.name == "rtol" || o.name == "atol" || o.name == "max_step") &&
         options.word("adaptive") == "false" && options.word(o.name) != o.fallback)
       throw InputError("integrator " + found->name,
-                       fmt::format("{} has no effect with steps of equal size", o.name),
+                       fmt::format("{} has no effect with a constant step size", o.name),
                        "add adaptive=true, or leave it out");
   return {&*found, std::move(options)};
 }
@@ -186,14 +186,15 @@ std::unique_ptr<VariedIntegrator> make_integrator(const VariedSystem& system,
   const Specification parsed = parse(specification);
   if (parsed.method->make_varied == nullptr)
     throw InputError("integrator " + parsed.method->name, "has no derivatives with respect to parameters",
-                     "take another integrator, or derivatives by differences");
+                     "use another integrator, or finite differences");
   return parsed.method->make_varied(system, parsed.options);
 }
 
 LinearProperties linear_properties(std::string_view specification) {
   const Specification parsed = parse(specification);
   if (parsed.method->properties == nullptr)
-    throw InputError("integrator " + parsed.method->name, "does not say what it does to linear equations");
+    throw InputError("integrator " + parsed.method->name,
+                     "does not declare its properties for linear equations");
   LinearProperties out = parsed.method->properties(parsed.options);
   out.integrator = parsed.options.text();
   return out;

@@ -30,7 +30,7 @@ constexpr double kWorkMargin =
     100;  // times the work between two looks, which the power at the second gives roughly
 
 constexpr const char* kAdvice =
-    "the step is beyond the limit of stability. Take a smaller step, more numerical damping (a smaller rho), "
+    "the step is beyond the limit of stability. Use a smaller step, more numerical damping (a smaller rho), "
     "formulation r3so3-spatial or index=stabilized";
 
 }  // namespace
@@ -98,13 +98,13 @@ std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
   const double kinetic = first ? std::max(seen_.kinetic, now.kinetic - forbidden) : seen_.kinetic;
   if (forbidden > (last ? kForbiddenEnergy : kExplosion) * kinetic)
     return fmt::format(
-        "velocities violate the constraints: the kinetic energy of what they forbid is {:.2g} times that of "
-        "the motion; {}",
+        "velocities violate the constraints: the kinetic energy of their forbidden part is {:.2g} times that "
+        "of the motion; {}",
         forbidden / kinetic, kAdvice);
   const double range = before_.seen.range(), gained = unexplained_energy(state, now, range);
   if (gained > (last ? kEnergyGrowth : kExplosion) * range)
     return fmt::format(
-        "the energy grew by {:.3g} J since t = {:.6g}, far beyond the {:.3g} J of before and the work of the "
+        "the energy grew by {:.3g} J since t = {:.6g}, far beyond the previous {:.3g} J and the work of the "
         "forces; {}",
         gained, before_.t, range, kAdvice);
   // What is doubtful is no measure of what comes.
@@ -135,7 +135,7 @@ std::string MotionGuard::violated_positions(const Work& work, double t) {
   if (!drifts_)
     warning_ = fmt::format(
         "t = {:.6g}: positions drift from the constraints, '{}' by {:.2g} {}: the result is inaccurate from "
-        "here on; take index=3 or index=stabilized, or a smaller step",
+        "here on; use index=3 or index=stabilized, or a smaller step",
         t, name, std::abs(work.phi[worst]), unit);
   drifts_ = true;
   return {};
@@ -186,9 +186,9 @@ void MotionGuard::watch_energy(const State& state, const Look& now) {
   if (explains(state) || explains(start_state_)) return;
   const bool lost = change < 0;
   warning_ = fmt::format(
-      "t = {:.6g}: the energy has {} by {:.3g} J since the start, and no force {} it (the motion has "
-      "{:.3g} J): the steps do not resolve the motion, and the method {} it. Take smaller steps, or a "
-      "formulation on a Lie group (r3so3, r3so3-spatial) instead of angles or Euler parameters",
+      "t = {:.6g}: the energy has {} by {:.3g} J since the start, and no force {} it (the motion has {:.3g} "
+      "J): the steps do not resolve the motion, and the method {} it. Use smaller steps, or a formulation on "
+      "a Lie group (r3so3, r3so3-spatial) instead of angles or Euler parameters",
       now.t, lost ? "fallen" : "grown", std::abs(change), lost ? "takes" : "gives", seen.range(),
       lost ? "damps" : "feeds");
 }

@@ -12,22 +12,21 @@ std::vector<IntegratorOption> newton_options() {
   return {{"newton",
            "auto",
            "A new matrix in every iteration (full), only when the contraction is worse than 0.5 (modified), "
-           "or whichever is estimated to cost less (auto): full, or kept until solves with it cost more than "
-           "those so far did on average, the matrix included.",
+           "or whichever is estimated to be cheaper (auto): full, or one matrix is kept until its solves "
+           "become more expensive than the average so far, including the matrix.",
            {"auto", "full", "modified"}},
           {"jacobian", "full", "simplified: without the tangent operators.", {"full", "simplified"}},
           {"line_search", "false", "Armijo line search in Newton's method.", {"false", "true"}},
           {"newton_tol",
            "1e-8",
-           "Residual at which Newton's method stops, relative to the forces at work.",
+           "Tolerance of the residual in Newton's method, relative to the forces in the equations.",
            {},
            1e-15,
            1},
           {"newton_stop",
            "forces",
-           "What newton_tol is relative to: the forces at work in each equation; or, for comparison with "
-           "programs "
-           "that do so, the norm of all residuals before the first iteration (initial).",
+           "Reference of newton_tol: the forces in each equation; or, for comparison with programs that do "
+           "so, the norm of all residuals before the first iteration (initial).",
            {"forces", "initial"}}};
 }
 

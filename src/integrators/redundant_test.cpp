@@ -203,10 +203,11 @@ TEST(Parallelogram, HasEqualReactionsAndSingularPlacesWithNames) {
       const std::string& text = run.report.warnings[i];
       expect_at_most(std::abs(std::stod(text.substr(4)) - expected[i]), 1e-4,
                      method + ": time in '" + text + "'");
-      EXPECT_THAT(text,
-                  testing::ContainsRegex(
-                      "singular configuration: joints.A: place x, joints.B: place x, joints.C: place x, "
-                      "joints.D: place x become dependent"));
+      EXPECT_THAT(
+          text,
+          testing::ContainsRegex(
+              "singular configuration: joints.A: position x, joints.B: position x, joints.C: position x, "
+              "joints.D: position x become redundant"));
     }
   }
 }
@@ -224,7 +225,7 @@ TEST(SingularPlaces, AreNamedForStepsThatFailThere) {
   Work work(system);
   ConstraintWatch watch(system, run.state, work);
   EXPECT_THAT(watch.singularity_near(run.state, 5e-4),
-              testing::ContainsRegex("a singular configuration at about t = 0.12[67].*joints.A: place x"));
+              testing::ContainsRegex("a singular configuration at about t = 0.12[67].*joints.A: position x"));
   WholeRun away(system, "generalized-alpha", 0.05, 5e-4);
   ConstraintWatch other(system, away.state, work);
   EXPECT_EQ(other.singularity_near(away.state, 5e-4), "");

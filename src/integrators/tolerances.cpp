@@ -132,7 +132,7 @@ constexpr double kRoundoff = 1e-13;
 std::vector<IntegratorOption> step_control_options() {
   return {{"adaptive",
            "false",
-           "Steps chosen so that the errors stay in proportion to the tolerances.",
+           "Adaptive step size: the errors of the steps are kept within the tolerances.",
            {"false", "true"}},
           {"rtol",
            "1e-4",
@@ -143,8 +143,7 @@ std::vector<IntegratorOption> step_control_options() {
           {"atol", "1e-8", "Absolute tolerance, in metres, radians and units of states.", {}, 0, 1e6},
           {"max_step",
            "auto",
-           "Longest step, in seconds. auto: a tenth of the run. No step passes over a pulse of a function of "
-           "time.",
+           "Longest step, in seconds. auto: a tenth of the run. No step skips a pulse of a function of time.",
            {"auto"},
            1e-300,
            1e300}};

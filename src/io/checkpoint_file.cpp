@@ -148,14 +148,14 @@ SavedRun read_checkpoint(const std::string& file) {
     return out;
   }
   if (!whole.starts_with(kCheckpointMagic))
-    refuse_checkpoint(file, "another version of Liedyn wrote this checkpoint", "start the run anew");
+    refuse_checkpoint(file, "another version of Liedyn wrote this checkpoint", "start the run again");
   const std::string_view content = std::string_view(whole).substr(kCheckpointMagic.size());
   Archive a(content);
   std::uint64_t row_count = 0, row_bytes = 0;
   std::uint32_t crc = 0, row_crc = 0;
   if (content.size() >= sizeof crc) a(crc);
   if (content.size() < sizeof crc || crc_of(a.rest()) != crc)
-    refuse_checkpoint(file, "this checkpoint is damaged: its checksum does not fit", "start the run anew");
+    refuse_checkpoint(file, "this checkpoint is damaged: its checksum does not match", "start the run again");
   a(row_count, row_bytes, row_crc, out.run);
 
   const std::string name = rows_file(file);
@@ -163,11 +163,11 @@ SavedRun read_checkpoint(const std::string& file) {
   if (rows.size() < row_bytes)
     refuse_checkpoint(name,
                       fmt::format("expected the {} rows that belong to the checkpoint, got fewer", row_count),
-                      "start the run anew");
+                      "start the run again");
   rows.resize(row_bytes);
   if (crc_of(rows) != row_crc)
     refuse_checkpoint(name, "expected the rows that belong to the checkpoint, got others",
-                      "start the run anew");
+                      "start the run again");
   std::istringstream in(rows);
   out.recorded = read_csv(in, name).data;
   return out;

@@ -210,10 +210,10 @@ class Reader {
       for (const Entry& body : model.description().entries(Section::Bodies))
         if (owner_of_modes(body.name) == flexible.name) in_model += 3;
       if (in_file <= in_model && !(is_complete && named && in_file < in_model)) continue;
-      finding(
-          line, "bodies." + flexible.name,
-          fmt::format("has {} modal coordinates here and {} in the model", in_file, in_model),
-          "they belong to the modes that they were made with: take the same number of modes and interfaces");
+      finding(line, "bodies." + flexible.name,
+              fmt::format("has {} modal coordinates here and {} in the model", in_file, in_model),
+              "they belong to the modes of the model that wrote them: use the same number of modes and "
+              "interfaces");
       out.push_back(flexible.name);
     }
     return out;
@@ -348,13 +348,14 @@ std::vector<std::string> wound_forces(const System& system, const State& state) 
 
 std::string refusal_of_wound(std::string_view force) {
   return fmt::format(
-      "'{}' follows an angle beyond half a turn, and a start counts angles from -pi to pi: it would differ",
+      "'{}' depends on an angle beyond half a turn, but initial angles are from -pi to pi: its value would "
+      "differ",
       force);
 }
 // A `zero` cannot take off more than half a turn, and files of configurations hold no turns.
 constexpr const char* kWoundHint =
-    "place the bodies near this position in the model and count angles (free, target, lower, upper) from "
-    "there; only checkpoints of runs keep full turns (--resume)";
+    "place the bodies near this position in the model and give angles (free, target, lower, upper) relative "
+    "to it; only checkpoints of runs keep full turns (--resume)";
 
 }  // namespace
 
@@ -459,7 +460,7 @@ Configuration read_configuration_text(const std::string& text, const std::string
                      refusal_of_wound(force.is(JsonType::String) ? excerpt(force.text()) : ""), kWoundHint);
   if (!reader.findings.empty() && !bodies && !states && !joints) throw InputError(reader.findings);
   if (bodies ? !bodies.is(JsonType::Object) : !states && !joints) {
-    reader.finding(document.root().line(), "bodies", "expected an object with the bodies' names as keys");
+    reader.finding(document.root().line(), "bodies", "expected an object with the names of bodies as keys");
   } else if (bodies) {
     const auto& entries = model.description().entries(Section::Bodies);
     std::vector<std::string> names;

@@ -260,8 +260,8 @@ TEST(ConfigurationFiles, JointsCarryBeamsAndFlexibleBodies) {
       "at": [1, 0, 0], "axis": [0, 1, 0], "between": ["ground", "w.end"]})");
   EXPECT_EQ(
       configuration_complaint(R"({"joints": {"h": 0.5}})", held),
-      "rest.json:1: joints.h: this joint is part of a loop through 'beams.w', which it would bend (hint: "
-      "give the positions of the bodies under \"bodies\", or find them by `static` or `assemble`)");
+      "rest.json:1: joints.h: this joint is part of a loop through 'beams.w', which would be violated (hint: "
+      "give the positions of the bodies under \"bodies\", or determine them by `static` or `assemble`)");
 }
 
 // Expressions of parameters, as in models; and coordinates that were set from outside instead.
@@ -388,7 +388,8 @@ TEST(ConfigurationFiles, KnowDrives) {
   };
   const System driven = arm(R"x("type": "prescribed_motion", "motion": "0.8*sin(speed*t)")x");
   EXPECT_EQ(configuration_complaint(R"({"joints": {"hinge": 0.5}})", driven),
-            "rest.json:1: joints.hinge: the drive 'motor' prescribes this coordinate: it has no other start "
+            "rest.json:1: joints.hinge: the drive 'motor' prescribes this coordinate: its initial value "
+            "cannot be set "
             "(hint: change joints.motor.motion, or the time of the start)");
   const System turned = arm(R"x("type": "prescribed_velocity", "velocity": "speed*cos(t)")x");
   const Configuration c = read_configuration_text(R"({"joints": {"hinge": 0.5}})", "", turned, {{}, 1.0});
@@ -446,7 +447,7 @@ TEST(ConfigurationFiles, SayThatTurnsAreLost) {
       for (const double angle : {5.0, 2 * std::numbers::pi}) {
         const std::string found = configuration_complaint(written(angle), system);
         for (const char* name : {"forces.s", "forces.by_sensor", "states.sum"})
-          EXPECT_NE(found.find(fmt::format("wound: '{}' follows an angle beyond half a turn", name)),
+          EXPECT_NE(found.find(fmt::format("wound: '{}' depends on an angle beyond half a turn", name)),
                     std::string::npos)
               << what << found;
         for (const char* name : {"forces.other", "states.wave"})

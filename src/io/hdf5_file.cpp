@@ -523,7 +523,7 @@ bool Hdf5Input::has_attribute(const std::string& path, const std::string& name) 
 std::string Hdf5Input::attribute(const std::string& path, const std::string& name) const {
   const auto lock = library();
   std::optional<std::string> text = read_text_attribute(file_, path, name);
-  if (!text) check(-1, fmt::format("has no text attribute '{}' of '{}'", name, path));
+  if (!text) check(-1, fmt::format("has no string attribute '{}' of '{}'", name, path));
   return std::move(*text);
 }
 
@@ -560,7 +560,7 @@ bool is_stored(hid_t dataset, hid_t space, std::size_t element,
 
 std::string Hdf5Input::text(const std::string& path) const {
   const auto lock = library();
-  const std::string missing = fmt::format("has no text '{}'", path);
+  const std::string missing = fmt::format("has no string '{}'", path);
   const Hdf5Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
   const Hdf5Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
   const Hdf5Handle type(check(H5Dget_type(dataset), missing), &H5Tclose);
@@ -577,7 +577,7 @@ std::string Hdf5Input::text(const std::string& path) const {
 
 std::string Hdf5Input::word(const std::string& path) const {
   const auto lock = library();
-  const std::string missing = fmt::format("has no word '{}'", path);
+  const std::string missing = fmt::format("has no string '{}'", path);
   const Hdf5Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
   const Hdf5Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
   const Hdf5Handle stored(check(H5Dget_type(dataset), missing), &H5Tclose);
@@ -603,7 +603,7 @@ std::vector<std::string> Hdf5Input::entries(const std::string& path) const {
     return 0;
   };
   check(H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, &index, add, &out),
-        fmt::format("has no group '{}' that can be read", path));
+        fmt::format("has no readable group '{}'", path));
   return out;
 }
 

@@ -203,7 +203,7 @@ TEST_F(Hdf5Files, DamageIsAnErrorAndNeverAWrongNumber) {
   EXPECT_GT(refused, kDamaged / 3);
 }
 
-// Texts of every length, also those that do not fit into the head of an object (64 kB).
+// Texts of every length, also those that exceed the head of an object (64 kB).
 TEST_F(Hdf5Files, TextAttributesComeBack) {
   const std::vector<std::string> texts = {"", "m", "\u00b5m/s", std::string(70'000, 'x'),
                                           std::string(1 << 20, 'y')};

@@ -84,7 +84,7 @@ std::string syntax_hint(const Progress& progress, std::string_view message) {
   const std::string_view read = progress.text.substr(0, progress.offset);
   if (message.find("UTF-8") != std::string_view::npos) return "save the file with the encoding UTF-8";
   if (message.find("missing closing quote") != std::string_view::npos)
-    return "a text begins and ends on one line, with quotation marks";
+    return "a string begins and ends on one line, with quotation marks";
   if (message.find("unexpected end of input") != std::string_view::npos)
     return "is a closing bracket missing?";
 
@@ -98,7 +98,7 @@ std::string syntax_hint(const Progress& progress, std::string_view message) {
   if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
   for (std::string_view number : {"NaN", "nan", "Inf", "inf"})
     if (word.starts_with(number)) return "JSON has no NaN or infinity; give a finite number";
-  if (word.starts_with('\'')) return "texts stand in double quotation marks";
+  if (word.starts_with('\'')) return "strings are written in double quotation marks";
   if (word.starts_with('#')) return "comments begin with //";
 
   const std::size_t before =
@@ -295,8 +295,8 @@ void JsonDocument::add_text(std::string_view key, std::string_view text, int lin
 }
 
 std::string_view describe(JsonType type) {
-  constexpr std::string_view names[] = {"null",   "true or false", "a number",
-                                        "a text", "an array",      "an object"};
+  constexpr std::string_view names[] = {"null",     "true or false", "a number",
+                                        "a string", "an array",      "an object"};
   return names[static_cast<std::size_t>(type)];
 }
 
@@ -366,7 +366,7 @@ std::string read_text_file(const std::string& file) {
       if (std::memchr(chunk.data(), 0, static_cast<std::size_t>(stream.gcount())) != nullptr) fail(kNoText);
     }
   } catch (const std::bad_alloc&) {
-    fail("the file is too large for the memory of this machine");
+    fail("out of memory: the file is too large");
   }
   if (stream.bad()) fail("cannot be read to its end");
   return text;

@@ -42,7 +42,7 @@ constexpr auto kBeatTime = std::chrono::seconds(2);
 std::string new_token() {
   std::array<unsigned char, 24> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw InputError("--view", "the operating system gives no random numbers for the token of the page");
+    throw InputError("--view", "the operating system provides no random numbers for the token of the page");
   std::string out;
   for (const unsigned char byte : bytes) out += fmt::format("{:02x}", byte);
   return out;

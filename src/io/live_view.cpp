@@ -531,9 +531,8 @@ std::vector<std::string> LiveView::warnings() const {
     list.push_back(
         fmt::format("{} = {} at t = {:.9g}", p.changes[i].path, p.changes[i].value, p.changes[i].t));
   if (p.change_count > kShown) list.push_back(fmt::format("and {} further changes", p.change_count - kShown));
-  return {
-      fmt::format("parameters were changed during the run, so that the model alone does not reproduce it: {}",
-                  fmt::join(list, ", "))};
+  return {fmt::format("parameters were changed during the run, so the model alone does not reproduce it: {}",
+                      fmt::join(list, ", "))};
 }
 
 }  // namespace liedyn

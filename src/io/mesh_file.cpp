@@ -152,7 +152,7 @@ TriangleMesh ascii_stl(std::string_view text, const std::string& file) {
     if ((word == "vertex" || word == "endfacet") && !in_facet)
       lines.stop(fmt::format("expected facet, got {}", word));
     if (word == "facet") {
-      if (in_facet) lines.stop("a facet begins before the one before it ends");
+      if (in_facet) lines.stop("a facet begins before the previous one ends");
       in_facet = true;
       count = 0;
     } else if (word == "vertex") {
@@ -296,7 +296,7 @@ class Gltf {
       bytes.remove_prefix(8);
       if (length > bytes.size())
         fail(file_, 0,
-             fmt::format("a chunk of {} bytes does not fit into the {} that follow", length, bytes.size()));
+             fmt::format("a chunk of {} bytes exceeds the {} bytes that follow", length, bytes.size()));
       if (type == kJson && text_.empty()) text_ = bytes.substr(0, length);
       if (type == kBinary && !binary_) binary_ = bytes.substr(0, length);
       bytes.remove_prefix(std::min((length + 3) / 4 * 4, bytes.size()));
@@ -342,7 +342,7 @@ class Gltf {
         buffers_.emplace_back(*binary_);
         continue;
       }
-      if (!uri.is(JsonType::String)) stop("uri: expected a text", uri);
+      if (!uri.is(JsonType::String)) stop("uri: expected a string", uri);
       if (uri.text().starts_with("data:")) {
         const std::size_t comma = uri.text().find(";base64,");
         if (comma == std::string_view::npos) stop("uri: expected data of the encoding base64", uri);
@@ -414,8 +414,8 @@ class Gltf {
     if (out.stride == 0) stop("byteStride: expected a positive number", view);
     const std::size_t used = out.count > 0 ? (out.count - 1) * out.stride + width * components : 0;
     if (offset + used > length)
-      stop(fmt::format("{} elements from byte {} do not fit into the {} bytes of their view", out.count,
-                       offset, length),
+      stop(fmt::format("{} elements from byte {} exceed the {} bytes of their view", out.count, offset,
+                       length),
            a);
     out.bytes = std::string_view(buffer).substr(begin + offset);
     return out;
@@ -471,7 +471,8 @@ class Gltf {
     const JsonValue node = nodes_[number];
     constexpr int kDeepest = 50;
     constexpr std::size_t kMostNodes = 100'000;
-    if (depth > kDeepest || ++visited_ > kMostNodes) stop("nodes are nested too deep, or in a circle", node);
+    if (depth > kDeepest || ++visited_ > kMostNodes)
+      stop("nodes are nested too deeply, or form a cycle", node);
     const Matrix4 at = product(parent, matrix_of(node));
     if (node.find("mesh")) add_mesh(meshes_[index(node, "mesh", meshes_.size())], at);
     if (const JsonValue children = node.find("children"); children && children.is(JsonType::Array))
@@ -718,7 +719,7 @@ Solid solid_of(const TriangleMesh& mesh, const std::string& file) {
   constexpr double kSmallest = 1e-12;
   if (!std::isfinite(volume) || !(std::abs(volume) > kSmallest * box) || !(box > 0))
     fail(file, 0, fmt::format("the mesh encloses no volume, got {:.6g}", volume),
-         "only bodies with a volume have a mass by their density");
+         "a mass from a density needs a volume");
   if (volume < 0)
     fail(
         file, 0,

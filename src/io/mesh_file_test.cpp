@@ -257,7 +257,7 @@ TEST(MeshFile, NamesWhatIsWrong) {
       {R"({"extensionsRequired": ["KHR_draco_mesh_compression"]})", "a.gltf",
        "needs the extension 'KHR_draco_mesh_compression'"},
       {R"({"scenes": [{"nodes": [0]}], "nodes": [{"children": [0]}]})", "a.gltf",
-       "nodes are nested too deep, or in a circle"},
+       "nodes are nested too deeply, or form a cycle"},
       {"x", "a.ply", "expected a mesh of the format .stl, .obj, .gltf, .glb or .dae, got '.ply'"},
   };
   for (const auto& [content, file, message] : cases)

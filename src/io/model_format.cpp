@@ -11,27 +11,25 @@ const std::vector<Field>& simulation_fields() {
       {.name = "start",
        .type = FieldType::Number,
        .unit = "s",
-       .summary = "Time at the start.",
+       .summary = "Start time.",
        .defaults = {defaults.start}},
       {.name = "end",
        .type = FieldType::Number,
        .unit = "s",
-       .summary = "Time at the end.",
+       .summary = "End time.",
        .defaults = {defaults.end}},
       {.name = "step",
        .type = FieldType::Number,
        .unit = "s",
-       .summary =
-           "Time step; it is shortened a little where that lets equal steps meet the end. The first step "
-           "if the integrator is adaptive.",
+       .summary = "Time step; it is reduced slightly if needed, so that equal steps reach the end. The first "
+                  "step if the integrator is adaptive.",
        .defaults = {defaults.step},
        .range = Range::Positive},
       {.name = "until",
        .type = FieldType::Text,
        .unit = "",
-       .summary = "An expression of t, parameters and sensors: the run ends where it crosses zero, if that "
-                  "is before "
-                  "the end.",
+       .summary = "An expression of t, parameters and sensors: the run stops where it crosses zero, if this "
+                  "is before `end`.",
        .holds_expression = true},
       {.name = "integrator",
        .type = FieldType::Text,
@@ -45,8 +43,8 @@ const std::vector<Field>& simulation_fields() {
       {.name = "initial",
        .type = FieldType::Choice,
        .unit = "",
-       .summary = "Initial values that violate constraints: an error (check), or moved to the nearest that "
-                  "do not (project).",
+       .summary = "Initial values that violate constraints: an error (check), or projected onto the "
+                  "constraints (project).",
        .choices = {"check", "project"}},
       {.name = "output_every",
        .type = FieldType::Integer,

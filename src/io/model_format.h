@@ -17,19 +17,21 @@ struct FormatKey {
   std::string_view summary;
 };
 inline constexpr FormatKey kModelKeys[] = {
-    {"$schema", "Where editors find the schema of this format; not read."},
+    {"$schema", "Location of the JSON Schema of this format, for editors; ignored."},
     {"liedyn", "Version of this format: 1."},
     {"name", "Name of the model; that of its file or directory if not given."},
-    {"description", "What the model is, for readers."},
-    {"parameters", "Named numbers (or expressions of those before) that expressions in the model may use."},
+    {"description", "Description of the model, for readers."},
+    {"parameters", "Named numbers, or expressions of earlier ones, that expressions in the model may use."},
     {"tables", "Functions through points, by name: expressions may call them, torque(speed)."},
     {"gravity", "Acceleration of free fall in m/s^2, inertial axes; none if not given."},
-    {"arguments", "Named numbers that shape the model: expressions of \"repeat\" may use them."},
+    {"arguments",
+     "Named numbers that determine the structure of the model: expressions of \"repeat\" may use them."},
     {"models", "Models in this model, by name: their entries are left.knee, left.foot, ..."},
-    {"repeat", "Parts that are made once for each value of an index."},
+    {"repeat", "Parts that are repeated for each value of an index."},
     {"bodies", "Bodies by name. The inertial frame is called ground."},
     {"beams",
-     "Beams by name. Their nodes are bodies: wing.start, wing.node1, ..., wing.end, or by place wing[0.5]."},
+     "Beams by name. Their nodes are bodies: wing.start, wing.node1, ..., wing.end, or by position "
+     "wing[0.5]."},
     {"flexible",
      "Flexible bodies by name, as floating frames with modes, and their interfaces, which are bodies for "
      "joints and "
@@ -37,12 +39,11 @@ inline constexpr FormatKey kModelKeys[] = {
     {"joints", "Joints by name."},
     {"forces", "Forces by name."},
     {"states", "First-order states by name."},
-    {"sensors", "Sensors by name: what a run records."},
+    {"sensors", "Sensors by name: the quantities that a run records."},
     {"events",
-     "What happens during a run, by name: zero crossings (when) and samples (every), which set parameters, "
-     "states "
+     "Events by name: zero crossings (when) and samples (every) during a run. They set parameters, states "
      "and velocities, release and engage joints, or end the run."},
-    {"simulation", "How to simulate unless the user says otherwise."},
+    {"simulation", "Default settings of a simulation."},
 };
 
 // The keys of "simulation", in the order of SimulationSettings, with its defaults.

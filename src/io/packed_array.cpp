@@ -225,7 +225,7 @@ std::vector<double> unpack_array(const Json& array, const std::string& path) {
     // zlib makes no more than about a thousand bytes of one.
     if (shape.back() > 0 &&
         n > 2048 * (array["data"].get_ref<const std::string&>().size() + 1) / shape.back())
-      refuse("there are fewer data than its shape says");
+      refuse("fewer data than its shape requires");
     n *= shape.back();
   }
   std::string compressed, bytes;
@@ -239,7 +239,7 @@ std::vector<double> unpack_array(const Json& array, const std::string& path) {
   std::size_t before = row;
   if (array.contains("distance")) {
     if (!array["distance"].is_number_unsigned() || array["distance"] == 0)
-      refuse("expected a whole number as distance");
+      refuse("expected a whole number as `distance`");
     before = array["distance"];
   }
   std::vector<double> out = type == "f64"   ? numbers_of<double>(bytes, n, before, coded)

@@ -56,7 +56,7 @@ void check_interface(const std::string& file, const PluginInterface& plugin) {
         fmt::format("was compiled with other headers or for another processor than this program "
                     "(layout {}, expected {})",
                     fmt::join(plugin.layout, " "), fmt::join(kOwn.layout, " ")),
-        "compile it with the installed package of this program, which says what options to take");
+        "compile it with the installed package of this program, which gives the compiler options");
 }
 
 }  // namespace

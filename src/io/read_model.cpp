@@ -149,7 +149,7 @@ class ModelReader {
     const JsonValue value = root_.find(key);
     if (!value) return otherwise;
     if (!value.is(JsonType::String)) {
-      expected(std::string(key), "a text", value);
+      expected(std::string(key), "a string", value);
       return otherwise;
     }
     return std::string(value.text());
@@ -317,7 +317,7 @@ class ModelReader {
 
   void read_simulation_word(const Field& field, JsonValue value, const std::string& path) {
     if (field.name == "until" && value.is(JsonType::Number)) return;  // read_events() reads it
-    if (!value.is(JsonType::String)) return expected(path, "a text", value);
+    if (!value.is(JsonType::String)) return expected(path, "a string", value);
     const std::vector<std::string>& choices = field.choices;
     if (!choices.empty() && std::ranges::find(choices, value.text()) == choices.end())
       return expected(path, fmt::format("one of {}", fmt::join(choices, ", ")), value,
@@ -388,7 +388,7 @@ class ModelReader {
     const JsonValue type = object.find("type");
     const std::string_view name = object.key();
     if (type && !type.is(JsonType::String))
-      return expected(fmt::format("{}.{}.type", section_name(section), excerpt(name, 80)), "a text", type);
+      return expected(fmt::format("{}.{}.type", section_name(section), excerpt(name, 80)), "a string", type);
     const std::string_view kind = type ? type.text() : otherwise;
     if (!builder_->begin(section, std::string(name), kind, type ? type.line() : object.line())) return;
     entry_path_ = fmt::format("{}.{}", section_name(section), name);
@@ -486,7 +486,7 @@ class ModelReader {
                                   : field.type == FieldType::Beam     ? "the name of a beam"
                                   : field.type == FieldType::Force    ? "the name of a force"
                                   : field.type == FieldType::Flexible ? "the name of a flexible body"
-                                                                      : "a text";
+                                                                      : "a string";
     reject(field, what, value);
   }
 
@@ -504,8 +504,8 @@ class ModelReader {
     const std::optional<double> number = take_integer(field);
     if (!number && value.is(JsonType::String))
       return reject(field, "a whole number", value,
-                    fmt::format("it shapes the model, which parameters do not change once it is made: an "
-                                "expression cannot stand here, but --set {}.{}=N can give it",
+                    fmt::format("it determines the structure of the model and cannot be an expression; --set "
+                                "{}.{}=N can change it",
                                 entry_path_, field.name));
     if (!number && !value.is(JsonType::Number)) return reject(field, "a whole number", value);
     builder_->numbers(field.name,
@@ -572,7 +572,7 @@ class ModelReader {
     for (JsonValue other : value)
       if (other.key() != key && !(with_angle && other.key() == "angle"))
         return builder_->reject(field.name, "." + excerpt(other.key()),
-                                fmt::format("cannot stand beside '{}'", key), {}, other.line());
+                                fmt::format("cannot be combined with '{}'", key), {}, other.line());
 
     numbers_.clear();
     const JsonValue numbers = value.find(key);
@@ -635,8 +635,8 @@ std::string find_model_file(const std::string& model) {
   if (const std::size_t first = model.find_first_not_of(" \t\r\n");
       first != std::string::npos && model[first] == '{')
     throw InputError(
-        "", fmt::format("expected the name or the file of a model, got the text '{}'", excerpt(model)),
-        "in Python a model may be a dict: json.loads(text)");
+        "", fmt::format("expected the name or the file of a model, got the string '{}'", excerpt(model)),
+        "in Python a model may be a dict: json.loads(string)");
   const bool looks_like_file =
       model.find('/') != std::string::npos || model.ends_with(".json") || model.ends_with(".urdf");
   if (looks_like_file || std::filesystem::is_regular_file(model, ignored)) return model;

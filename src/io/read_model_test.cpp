@@ -210,7 +210,7 @@ m.json:6: bodies.top.position: expected a number or an expression as number 2, g
 m.json:6: bodies.top.orientation.euler: unknown key, expected {"rotation_vector": [3 numbers]}, {"cardan": [3]}, {"quaternion": [4]}, {"axis": [3], "angle": a} or {"matrix": [3 rows of 3]}
 m.json:7: bodies.top: this key is given twice
 m.json:8: bodies.ball: expected an object, got 3
-m.json:10: joints.pivot.at: missing: Place of the joint in the initial configuration, inertial axes.
+m.json:10: joints.pivot.at: missing: Position of the joint in the initial configuration, inertial axes.
 m.json:10: joints.pivot.between: there is no body 'tip' (hint: did you mean 'top'?)
 m.json:11: simulation.stepp: unknown key (hint: did you mean 'step'?)
 m.json:11: simulation.initial: expected one of check, project, got 'projct' (hint: did you mean 'project'?)
@@ -314,7 +314,7 @@ TEST(Beams, HaveAsManyElementsAsTheFileOrTheUserSays) {
   EXPECT_TRUE(assignments.empty());
   EXPECT_EQ(number(d, "beams.wing.stiffness[2][2]"), 7);
   EXPECT_EQ(number(d, "beams.wing.stiffness[2][1]"), 0);
-  EXPECT_THROW(number(d, "beams.wing.elements"), InputError) << "it shapes the model";
+  EXPECT_THROW(number(d, "beams.wing.elements"), InputError) << "it determines the structure of the model";
 }
 
 // A point, or a list of points with an expression among their numbers.
@@ -372,7 +372,9 @@ TEST(Beams, WrongNumbersAreExplained) {
       {wing("0"), "beams.wing.elements: expected a positive"},
       {wing("2.5"), "beams.wing.elements: expected a whole number"},
       {wing("1e12"), "beams.wing.elements: expected at most 1000000"},
-      {wing("\"n\""), "beams.wing.elements: expected a whole number, got 'n' (hint: it shapes the model"},
+      {wing("\"n\""),
+       "beams.wing.elements: expected a whole number, got 'n' (hint: it determines the structure of the "
+       "model"},
       {wing("\"n\""), "--set beams.wing.elements=N"},
       {wing("2", "[1, 2]"), "expected 6 rows of 6 numbers or the 6 numbers of the diagonal"},
       {wing("2", "[[1,2,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]"),

@@ -72,7 +72,7 @@ Trajectory read_csv(std::istream& in, const std::string& file) {
     }
     // Two rows have the time of an event.
     if (out.rows() > 1 && !(out.at(out.rows() - 1, 0) >= out.at(out.rows() - 2, 0)))
-      wrong(file, number, "expected a time not before that of the row before");
+      wrong(file, number, "expected a time not before that of the previous row");
   }
   if (out.rows() == 0) wrong(file, 0, "has no rows");
   return out;

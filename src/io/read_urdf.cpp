@@ -172,7 +172,7 @@ std::optional<Diagnostic> unbalanced_tag(const std::string& text, const std::str
     }
     out = {file, line_at(text, place), "",
            open.empty()
-               ? fmt::format("</{}> ends what has not begun", excerpt(name))
+               ? fmt::format("</{}> has no opening tag", excerpt(name))
                : fmt::format("expected </{}>, which begins at line {}, got </{}>", excerpt(open.back().first),
                              line_at(text, open.back().second), excerpt(name)),
            ""};
@@ -272,7 +272,7 @@ class UrdfReader {
     if (const auto found = robot_.joints_.find(name); found != robot_.joints_.end())
       return builder_.finding(
           "initial." + excerpt(name),
-          found->second->mimic ? "this joint follows another one" : "this joint has no coordinate of its own",
+          found->second->mimic ? "this joint mimics another one" : "this joint has no coordinate of its own",
           "only revolute, continuous and prismatic joints that mimic none have one");
     Suggestion suggestion(name);
     for (const auto& [joint, pointer] : robot_.joints_) suggestion.consider(joint);
@@ -411,13 +411,12 @@ class UrdfReader {
   }
   void reject_massless() {
     for (const urdf::Joint* joint : massless_joints())
-      builder_.finding(
-          "bodies." + clean(joint->child_link_name),
-          fmt::format("joint '{}' moves this link, but the link has no mass and carries none: nothing "
-                      "determines its acceleration",
-                      excerpt(joint->name)),
-          "give the link an <inertial>, make the joint fixed, or set repair=1, which does so",
-          line_of(joint->child_link_name));
+      builder_.finding("bodies." + clean(joint->child_link_name),
+                       fmt::format("joint '{}' moves this link, but the link has no mass and carries none: "
+                                   "its acceleration is undetermined",
+                                   excerpt(joint->name)),
+                       "give the link an <inertial>, make the joint fixed, or set repair=1, which does so",
+                       line_of(joint->child_link_name));
   }
 
   // Inertias below zero by round-off, of sums and turned axes, are those of the nearest body.
@@ -441,7 +440,7 @@ class UrdfReader {
         fmt::format("no body has the principal moments {:.6g}, {:.6g}, {:.6g} kg m^2 (link {}): they must be "
                     "positive, and none larger than the sum of the others",
                     found.moments[0], found.moments[1], found.moments[2], links),
-        "check units and signs, or set repair=1 to take the nearest that a body can have",
+        "check units and signs, or set repair=1 to use the nearest possible values",
         line_of(carrier.links.front()));
   }
 

@@ -65,7 +65,7 @@ void add_names(std::vector<std::string>& out, const std::string& body, const cha
     out.push_back(count == 1 ? fmt::format("{}.{}", body, what) : fmt::format("{}.{}[{}]", body, what, i));
 }
 
-// "top.position[0]", "top.orientation[3]", "crank.angle"; of multipliers "joints.pivot: place x".
+// "top.position[0]", "top.orientation[3]", "crank.angle"; of multipliers "joints.pivot: position x".
 std::vector<std::string> names_of(const Model& model, const StatePart& part) {
   std::vector<std::string> out;
   if (part.values == &State::lambda) {
@@ -316,8 +316,8 @@ ResultFile::ResultFile(const std::string& file) : in_(file) {
     summary_.completed = false;
     const bool alive = is_being_written(file);
     if (!alive) status_ = "killed";
-    summary_.failure =
-        alive ? "the run goes on" : "the program that wrote the result was killed, or the machine stopped";
+    summary_.failure = alive ? "the run is in progress"
+                             : "the program that wrote the result was killed, or the machine was stopped";
   } else if (is_of_start) {
     summary_.completed = false;
     summary_.failure = "an error ended the run";
@@ -396,8 +396,8 @@ std::vector<double> ResultFile::values(const Channel& channel) const {
 
 Hdf5Input::Table ResultFile::states(const std::string& what) const {
   if (!has_states_)
-    wrong(*this, "holds what the sensors recorded, and no states",
-          "liedyn run MODEL --out FILE.h5 --states keeps them");
+    wrong(*this, "contains the values of sensors, but no states",
+          "liedyn run MODEL --out FILE.h5 --states records them");
   if (!in_.has("/states/" + what)) return {rows_, 0, {}};
   Hdf5Input::Table out = in_.table("/states/" + what, 0, rows_);
   if (out.rows != rows_)
@@ -472,7 +472,7 @@ Result ResultFile::ending() const {
 
 System ResultFile::system() const {
   if (summary_.model_text == nullptr || summary_.model_text->empty())
-    wrong(*this, "holds no text of the model", "a model that was built in a program has none");
+    wrong(*this, "contains no model file", "a model that was built in a program has none");
   std::vector<Assignment> set;
   for (const auto& [path, value] : summary_.set) set.push_back({path, value});
   Description read = read_model_text(*summary_.model_text, summary_.model_file, set);

@@ -37,7 +37,7 @@ struct Value {
 }
 
 std::string text(const Value& at) {
-  if (!at || !at.json->is_string()) expected(at, "a text");
+  if (!at || !at.json->is_string()) expected(at, "a string");
   return at.json->get<std::string>();
 }
 void number(const Value& at) {

@@ -27,7 +27,7 @@ std::string unfinished_page(const std::string& file) { return file + ".part"; }
 void check_writable_whole(const std::string& file) {
   if (file == "-")
     throw InputError({{file, 0, "", "expected a file name: pages and scenes do not go to standard output",
-                       "name a file, and ./- if it is to have this name"}});
+                       "give a file name, or ./- for a file of this name"}});
   check_place(file);
   if (!std::ofstream(unfinished_page(file), std::ios::binary)) cannot_write(file, std::strerror(errno));
   std::error_code ignored;
@@ -39,11 +39,11 @@ void check_writable_whole(const std::string& file) {
 std::string viewer_template() {
   const std::optional<fs::path> file = find_viewer();
   if (!file)
-    throw InputError(
-        "",
-        "the page of the 3D view (share/liedyn/viewer.html) is not there: it was not built or not installed",
-        "build it: cmake --build BUILD --target liedyn_viewer (needs node and npm); or name one: "
-        "LIEDYN_VIEWER=FILE; --scene FILE.json writes the scene without a page");
+    throw InputError("",
+                     "the page of the 3D view (share/liedyn/viewer.html) does not exist: it was not built or "
+                     "not installed",
+                     "build it: cmake --build BUILD --target liedyn_viewer (needs node and npm); or set "
+                     "LIEDYN_VIEWER=FILE; --scene FILE.json writes the scene without a page");
   std::string text = read_text_file(file->string());
   if (text.find(kSceneMark) == std::string::npos)
     throw InputError(file->string(),

@@ -73,7 +73,7 @@ Json definitions() {
       {"vector", array_of(n, 3)},
       {"plane_vector", array_of(n, 2)},
       {"function_of_time",
-       {{"description", "A function of the time t; expressions of t may be written as a text too."},
+       {{"description", "A function of the time t; expressions of t may be written as a string, too."},
         {"anyOf",
          {only({{"polynomial", {{"type", "array"}, {"items", n}, {"minItems", 1}}}}),
           only({{"harmonic", object_of({{"amplitude", n}, {"frequency", n}, {"phase", n}, {"offset", n}},
@@ -198,7 +198,7 @@ Json schema_of(const Kind& kind) {
 Json shapes_and_frames() {
   return {
       {"shape",
-       {{"description", "Gives mass, inertia and reference if these are not given, and is drawn."},
+       {{"description", "Determines mass, inertia and reference if these are not given, and is drawn."},
         {"allOf", {reference("shape")}}}},
       {"shapes", {{"description", "Several of them."}, {"type", "array"}, {"items", reference("shape")}}},
       {"density",
@@ -282,13 +282,13 @@ Json schema_of_shape(const Kind& kind) {
 Json sub_model() {
   Json out =
       object_of({{"file", {{"description", "Its file, relative to this one."}, {"type", "string"}}},
-                 {"model", {{"description", "The model itself, instead of a file."}, {"type", "object"}}},
-                 {"at", {{"description", "Where its origin is. [m]"}, {"allOf", {reference("vector")}}}},
+                 {"model", {{"description", "The sub-model itself, instead of a file."}, {"type", "object"}}},
+                 {"at", {{"description", "Position of its origin. [m]"}, {"allOf", {reference("vector")}}}},
                  {"rotation",
                   {{"description", "Rotation from its axes to those of this model."},
                    {"allOf", {reference("rotation")}}}},
                  {"set",
-                  {{"description", "Values of its parameters, arguments and other numbers, by path."},
+                  {{"description", "Values of its parameters and arguments, by path."},
                    {"type", "object"},
                    {"additionalProperties", reference("number")}}}},
                 Json::array());
@@ -308,7 +308,8 @@ Json block() {
        {{"description", "Values that expressions in braces may use."},
         {"type", "object"},
         {"additionalProperties", reference("number")}}},
-      {"if", {{"description", "The block is made where this is not 0."}, {"allOf", {reference("number")}}}},
+      {"if",
+       {{"description", "The block is included where this is not 0."}, {"allOf", {reference("number")}}}},
       {"repeat", {{"type", "array"}, {"items", reference("block")}}}};
   for (const char* key : {"parameters", "models"}) properties[key] = {{"type", "object"}};
   for (const Section section : kSections)

@@ -52,7 +52,8 @@ class OptimizeReader : public StudyReader {
       const JsonValue one = item.find("parameter"), several = item.find("parameters");
       const auto add = [&](const JsonValue& value, const std::string& place) {
         if (!value.is(JsonType::String))
-          return finding(value, place, "expected the path of a number of the model, got " + value.describe());
+          return finding(value, place,
+                         "expected the path of a parameter of the model, got " + value.describe());
         try {
           params.find(std::string(value.text()));
           v.parameters.emplace_back(value.text());
@@ -66,7 +67,8 @@ class OptimizeReader : public StudyReader {
         for (const JsonValue value : several) add(value, path + ".parameters");
       else
         finding(item, path,
-                "expected 'parameter' with the path of a number, or 'parameters' with a list of them");
+                "expected 'parameter' with the path of a parameter of the model, or 'parameters' with a list "
+                "of paths");
       if (const auto lower = number(item, "lower", path)) v.lower = *lower;
       if (const auto upper = number(item, "upper", path)) v.upper = *upper;
       if (const auto initial = number(item, "initial", path))
@@ -142,7 +144,7 @@ class OptimizeReader : public StudyReader {
       else if (weights)
         for (const JsonValue weight : weights)
           if (!columns.find(weight.key()))
-            finding(weight, path + ".weights." + excerpt(weight.key()), "there is no such column here",
+            finding(weight, path + ".weights." + excerpt(weight.key()), "there is no such column",
                     did_you_mean(weight.key(), keys_of(columns)));
       for (const JsonValue column : columns) {
         const std::string place = path + ".columns." + excerpt(column.key());
@@ -265,7 +267,7 @@ void restart_from(const std::string& file, Study& study) {
   const JsonValue variables =
       document.root().is(JsonType::Object) ? document.root().find("variables") : JsonValue();
   if (!variables || !variables.is(JsonType::Object))
-    throw InputError(file, "expected the result of an earlier search, with an object 'variables'");
+    throw InputError(file, "expected the result of an earlier optimisation, with an object 'variables'");
   std::vector<Diagnostic> findings;
   for (Study::Variable& v : study.variables) {
     const JsonValue value = variables.find(v.name);
@@ -326,10 +328,13 @@ std::string point_json(const Study& study, const StudyPoint& best) {
   Json variables = Json::object();
   for (std::size_t i = 0; i < study.variables.size(); ++i)
     variables[study.variables[i].name] = best.variables[i];
-  const Json json = {
-      {"liedyn", version()},           {"converged", false},          {"reason", "the search goes on"},
-      {"objective", best.objective},   {"violation", best.violation}, {"variables", variables},
-      {"evaluations", best.evaluation}};
+  const Json json = {{"liedyn", version()},
+                     {"converged", false},
+                     {"reason", "the optimisation is running"},
+                     {"objective", best.objective},
+                     {"violation", best.violation},
+                     {"variables", variables},
+                     {"evaluations", best.evaluation}};
   return json.dump(2);
 }
 
@@ -391,8 +396,8 @@ std::string optimum_report(const StudyFile& file, const Optimum& r) {
     }
   }
   if (!study.data.empty()) {
-    out += fmt::format("\nWeighted mean square of the differences to the data: {:.6g}.\n", r.misfit);
-    out += "\n| measured | values | weight | root mean square of the differences |\n|---|---|---|---|\n";
+    out += fmt::format("\nWeighted mean square of the residuals: {:.6g}.\n", r.misfit);
+    out += "\n| measured | values | weight | root mean square of the residuals |\n|---|---|---|---|\n";
     for (std::size_t i = 0; i < study.data.size(); ++i)
       out += fmt::format("| {} | {} | {} | {:.6g} |\n", study.data[i].output, study.data[i].times.size(),
                          study.data[i].weight, r.residuals[i]);

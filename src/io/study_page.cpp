@@ -33,7 +33,7 @@ std::string study_template() {
   std::error_code error;
   if (!viewer || !std::filesystem::exists(file, error))
     throw InputError(
-        "", "the page of studies (share/liedyn/study.html) is not there: it was not built or not installed",
+        "", "the page of studies (share/liedyn/study.html) does not exist: it was not built or not installed",
         "build it: cmake --build BUILD --target liedyn_viewer (needs node and npm)");
   std::string text = read_text_file(file.string());
   if (text.find(kStudyMark) == std::string::npos)

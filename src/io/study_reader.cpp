@@ -39,11 +39,11 @@ std::string StudyReader::text(const JsonValue& object, std::string_view key, con
                               const std::string& otherwise, bool required) {
   const JsonValue value = object.find(key);
   if (!value) {
-    if (required) finding(object, below(path, key), "is missing: expected a text");
+    if (required) finding(object, below(path, key), "is missing: expected a string");
     return otherwise;
   }
   if (value.is(JsonType::String)) return std::string(value.text());
-  finding(value, below(path, key), "expected a text, got " + value.describe());
+  finding(value, below(path, key), "expected a string, got " + value.describe());
   return otherwise;
 }
 
@@ -69,8 +69,8 @@ void StudyReader::check_name(const JsonValue& item, const std::string& path) {
   if (!is_name(item.key()) || item.key().find('-') != std::string_view::npos)
     finding(item, path, "expected a name of letters, digits and underscores, since expressions use it");
   if (item.key() == "pi" || item.key() == "t")
-    finding(item, path, fmt::format("'{}' has a meaning in expressions already", item.key()),
-            "take another name");
+    finding(item, path, fmt::format("'{}' already has a meaning in expressions", item.key()),
+            "choose another name");
 }
 
 std::vector<std::string> keys_of(const JsonValue& object) {

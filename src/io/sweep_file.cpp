@@ -52,11 +52,11 @@ class SweepReader : public StudyReader {
     if (!list) return otherwise;
     std::vector<std::string> out;
     if (!list.is(JsonType::Array) || list.size() == 0)
-      finding(list, prefix + std::string(several), "expected a list of texts, got " + list.describe());
+      finding(list, prefix + std::string(several), "expected a list of strings, got " + list.describe());
     else
       for (const JsonValue item : list)
         if (!item.is(JsonType::String))
-          finding(item, prefix + std::string(several), "expected a text, got " + item.describe());
+          finding(item, prefix + std::string(several), "expected a string, got " + item.describe());
         else if (std::find(out.begin(), out.end(), item.text()) != out.end())
           finding(item, prefix + std::string(several),
                   fmt::format("'{}' is given twice", excerpt(item.text())));
@@ -88,7 +88,7 @@ class SweepReader : public StudyReader {
       finding(item.find("spacing"), path + ".spacing",
               fmt::format("expected linear or log, got '{}'", excerpt(spacing)));
     if (!lower || !upper) {
-      finding(item, path, "expected 'lower' and 'upper' beside 'count'");
+      finding(item, path, "expected 'lower' and 'upper' together with 'count'");
       return {};
     }
     if (spacing == "log" && !(*lower > 0 && *upper > 0)) {
@@ -156,7 +156,7 @@ class SweepReader : public StudyReader {
         if (member.key() != "parameter" && member.key() != "parameters" &&
             std::find(allowed.begin(), allowed.end(), member.key()) == allowed.end())
           finding(member, path + "." + excerpt(member.key()),
-                  fmt::format("has no meaning here: expected {}", listed(allowed)));
+                  fmt::format("is not allowed here: expected {}", listed(allowed)));
     };
     if (has_distribution) {
       v.source = Source::Distribution;
@@ -234,7 +234,7 @@ class SweepReader : public StudyReader {
       for (const std::string& path : v.parameters)
         if (const auto [other, is_new] = known.emplace(path, v.name); !is_new)
           finding(item, "parameters." + v.name,
-                  fmt::format("'{}' has the values of '{}' already", excerpt(path), other->second),
+                  fmt::format("'{}' already has the values of '{}'", excerpt(path), other->second),
                   R"(an entry that only expressions use has "parameters": [])");
     }
   }
@@ -282,12 +282,12 @@ class SweepReader : public StudyReader {
       finding(s ? s : root, "sampling.cases", "is missing: expected the number of points");
     if (enumerates && s && s.find("cases"))
       finding(s.find("cases"), "sampling.cases",
-              fmt::format("has no meaning: the values of a {} determine it", name));
+              fmt::format("is not allowed: the values of a {} determine it", name));
     if (dimensions > Sampling::most_dimensions(method))
       finding(s, "sampling.method",
               fmt::format("{} has at most {} dimensions, got {} parameters", name,
                           Sampling::most_dimensions(method), dimensions),
-              "take latin-hypercube, or random");
+              "use latin-hypercube, or random");
     bool scrambles = true;
     if (const JsonValue scramble = s ? s.find("scramble") : JsonValue()) {
       if (!scramble.is(JsonType::Boolean))
@@ -295,7 +295,7 @@ class SweepReader : public StudyReader {
       else
         scrambles = scramble.boolean();
       if (method != Method::Sobol && method != Method::Halton)
-        finding(scramble, "sampling.scramble", "has a meaning for sobol and halton only");
+        finding(scramble, "sampling.scramble", "applies to sobol and halton only");
     }
     if (!findings.empty()) return;
     plan.sampling = Sampling(method, dimensions, static_cast<std::uint64_t>(count.value_or(1)),
@@ -317,7 +317,7 @@ class SweepReader : public StudyReader {
     std::vector<OutputText> out;
     const JsonValue outputs = object(root, "outputs");
     if (!outputs || outputs.size() == 0) {
-      finding(root, "outputs", "is missing: expected an object with what is kept of each run",
+      finding(root, "outputs", "is missing: expected an object with the outputs of each run",
               "for example {\"height\": \"position[2]@max\"}");
       return out;
     }
@@ -489,8 +489,9 @@ StudyText read_study_text(const JsonDocument& document, const std::string& file,
                           const SweepOverrides& overrides, SweepFile& out) {
   const JsonValue root = document.root();
   if (root.is(JsonType::Object) && root.find("liedyn") && !root.find(kFormat))
-    throw InputError({{file, root.line(), "", "this is a model, not a study of many runs",
-                       "a study names the model and what varies: liedyn new NAME --template study"}});
+    throw InputError(
+        {{file, root.line(), "", "this is a model, not a study of many runs",
+          "a study gives a model and the parameters that vary: liedyn new NAME --template study"}});
   SweepReader reader(file);
   reader.findings = document.duplicates();
   reader.keys(root, "",

@@ -233,13 +233,12 @@ class Leader {
           rank.state = Rank::State::Ready;
           break;
         }
-        report_.lost.push_back(
-            fmt::format("rank {} has read another study or model, and takes no part", from));
+        report_.lost.push_back(fmt::format("rank {} has read another study or model, and is not used", from));
         rank.state = Rank::State::Gone;
         port_.send(from, std::string(1, kEnd));
         break;
       case kRefuses:
-        report_.lost.push_back(fmt::format("rank {} takes no part: {}", from, rest));
+        report_.lost.push_back(fmt::format("rank {} is not used: {}", from, rest));
         rank.state = Rank::State::Gone;
         give_back(rank, 0);
         break;
@@ -277,7 +276,7 @@ class Leader {
       const std::size_t kept =
           std::min(rank.running.size(), static_cast<std::size_t>(std::max(options_.threads, 1)));
       report_.lost.push_back(fmt::format(
-          "rank {} has been silent for {:g} s and counts as lost; it was running case {}", r,
+          "rank {} has not responded for {:g} s and is considered lost; it was running case {}", r,
           options_.lost_after,
           fmt::join(rank.running.begin(), rank.running.begin() + static_cast<std::ptrdiff_t>(kept), ", ")));
       give_back(rank, kept);

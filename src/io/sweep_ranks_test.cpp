@@ -115,7 +115,7 @@ TEST(Ranks, ARankThatFallsSilentCostsOneCase) {
   EXPECT_EQ(found.size(), 199U);
   EXPECT_TRUE(port.lost);
   ASSERT_EQ(report.lost.size(), 1U);
-  EXPECT_THAT(report.lost.front(), testing::HasSubstr("rank 1 has been silent for 0.3 s"));
+  EXPECT_THAT(report.lost.front(), testing::HasSubstr("rank 1 has not responded for 0.3 s"));
 }
 
 TEST(Ranks, OthersSayWhyTheyTakeNoPart) {
@@ -129,7 +129,7 @@ TEST(Ranks, OthersSayWhyTheyTakeNoPart) {
       lead_ranks(port, file.plan, "same", {0, 1, 2, 3}, {1, 30},
                  [&](std::string_view bytes) { found[decode(bytes).index] = decode(bytes); }, {});
   EXPECT_EQ(found.size(), 4U);
-  EXPECT_THAT(report.lost, testing::ElementsAre("rank 1 has read another study or model, and takes no part",
+  EXPECT_THAT(report.lost, testing::ElementsAre("rank 1 has read another study or model, and is not used",
                                                 "rank 2 takes no part: model.json: there is no such file"));
   int from = -1;
   std::string message;

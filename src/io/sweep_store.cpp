@@ -40,7 +40,7 @@ constexpr std::uint32_t kLongest = 1U << 30;
 constexpr std::uint64_t kInFile = ~std::uint64_t{0};  // instead of an offset in the journal
 constexpr std::size_t kStatisticsCount = std::size(kStatistics);
 constexpr const char* kDamaged =
-    "it is damaged, or of another program: move it away, and run the study again";
+    "it is damaged, or was written by another program: move it away, and run the study again";
 
 [[noreturn]] void refuse_store(const std::string& file, const std::string& what, const std::string& hint) {
   throw InputError({{file, 0, "", what, hint}});
@@ -48,7 +48,7 @@ constexpr const char* kDamaged =
 [[noreturn]] void refuse_system(const std::string& file, const char* doing) {
   const int error = errno;
   refuse_store(file, fmt::format("{}: {}", doing, std::strerror(error)),
-               "what is stored is safe; when this is repaired, the same command goes on");
+               "stored cases are safe; fix this, and the same command continues the study");
 }
 
 std::uint32_t checksum(std::string_view bytes) {

@@ -122,7 +122,7 @@ double constant_of(JsonValue value, const std::string& what) {
     } catch (const UnknownName& error) {
       throw TableError(
           fmt::format("{}: {}", what, error.what()),
-          "the times of a trajectory are found when the model is read: parameters cannot change it");
+          "the times of a trajectory are computed when the model is read: parameters cannot change it");
     } catch (const ExpressionError& error) {
       throw TableError(fmt::format("{}: {}", what, error.what()), error.hint());
     }
@@ -263,9 +263,8 @@ Tables::Motion Tables::motion(JsonValue object) {
         fmt::format("waypoints: expected at most {}, got {}", kMostWaypoints, values.front().size()));
   for (std::size_t i = 0; i + 1 < values.front().size(); ++i)
     if (std::ranges::all_of(values, [&](const auto& of) { return of[i] == of[i + 1]; }))
-      throw TableError(
-          fmt::format("waypoints: the waypoints {} and {} are the same", i + 1, i + 2),
-          "leave one of them out; two trajectories with different `start` have a pause between them");
+      throw TableError(fmt::format("waypoints: the waypoints {} and {} are the same", i + 1, i + 2),
+                       "leave one of them out; for a pause, use two trajectories with different `start`");
 
   const auto limits = [&](const char* key) {
     const JsonValue given = object.find(key);

@@ -173,7 +173,8 @@ TEST(Trajectory, MistakesAreNamed) {
   expect(with("[0, 1]", "0"), "\"m(t)\"", "tables.m: speed: expected a positive number, got 0");
   expect(with("[1]", "1"), "\"m(t)\"", "waypoints: expected at least two numbers, got");
   expect(with("[0, 1, 1]", "1"), "\"m(t)\"", "the waypoints 2 and 3 are the same");
-  expect(with("[0, \"w\"]", "1"), "\"m(t)\"", "unknown name 'w' / the times of a trajectory are found when");
+  expect(with("[0, \"w\"]", "1"), "\"m(t)\"",
+         "unknown name 'w' / the times of a trajectory are computed when");
   expect(with(R"({"a": [0, 1], "b": [0, 1, 2]})", "1"), "\"m.a(t)\"",
          "waypoints.b: expected 2 waypoints as of 'a', got 3");
   expect(with(R"({"a": [0, 1]})", R"({"c": 1})"), "\"m.a(t)\"", "speed: there are no waypoints of 'c'");

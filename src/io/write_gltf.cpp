@@ -521,7 +521,7 @@ class Writer {
     };
     const std::size_t total = 12 + 8 + text.size() + 8 + bytes_.size();
     if (total > std::numeric_limits<std::uint32_t>::max())
-      throw InputError("", "the scene is too large for a .glb file", "ask for fewer times: --frames N");
+      throw InputError("", "the scene is too large for a .glb file", "use fewer frames: --frames N");
     out += "glTF";
     word(2), word(total);
     word(text.size()), out += "JSON", out += text;

@@ -94,7 +94,7 @@ void write(const std::filesystem::path& path, const std::string& bytes) {
   file.close();
   if (!file)
     throw InputError(path.string(), fmt::format("cannot be written: {}", std::strerror(errno)),
-                     "is there room, and may you write there?");
+                     "is there space, and write permission?");
 }
 
 }  // namespace
@@ -108,7 +108,8 @@ VtkWriter::VtkWriter(const std::string& folder, std::string name) : folder_(fold
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
-    throw InputError(folder, fmt::format("expected a folder, or a place for one: {}", error.message()));
+    throw InputError(
+        folder, fmt::format("expected a folder, or a path where one can be created: {}", error.message()));
 }
 VtkWriter::~VtkWriter() = default;
 

@@ -112,7 +112,7 @@ void ModelBuilder::close() {
 // A field without an entry would be lost.
 bool ModelBuilder::has_entry(std::string_view field) {
   if (!begun_)
-    builder().finding(excerpt(field, 80), "set before an entry has begun", "call body(), joint() ... first");
+    builder().finding(excerpt(field, 80), "this field belongs to no entry", "call body(), joint() ... first");
   return open_;
 }
 
@@ -129,7 +129,7 @@ ModelBuilder& ModelBuilder::set(std::string_view name, const std::string& text) 
     builder().word(name, text);
   else if (known->type == FieldType::Integer)
     builder().reject(name, "", fmt::format("expected a whole number, got '{}'", excerpt(text)),
-                     "it shapes the model, so that an expression cannot stand here");
+                     "it determines the structure of the model and cannot be an expression");
   else if (text == "consistent")
     builder().consistent(name);
   else
@@ -158,7 +158,7 @@ ModelBuilder& ModelBuilder::set(std::string_view name, const FieldItems& items) 
                        pair
                            ? fmt::format("expected the names of two {}, got {} items",
                                          known->type == FieldType::Bodies ? "bodies" : "joints", items.size())
-                           : "expected words, got numbers");
+                           : "expected strings, got numbers");
     else if (pair)
       builder().words(name, words[0], words[1]);
     else

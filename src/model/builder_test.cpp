@@ -147,7 +147,7 @@ TEST(Builder, ErrorsNameTheEntryAndTheField) {
 
 TEST(Builder, WhatComesTooEarlyOrTooLateIsAnError) {
   EXPECT_THAT(findings([](ModelBuilder& b) { b.set("mass", 2); }),
-              ElementsAre(HasSubstr("mass: set before an entry has begun")));
+              ElementsAre(HasSubstr("mass: this field belongs to no entry")));
   EXPECT_THAT(findings([](ModelBuilder& b) {
                 add_rod(b);
                 b.parameter("l", 1);

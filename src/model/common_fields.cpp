@@ -48,9 +48,7 @@ Field joint_coordinate_choice() {
   return {.name = "coordinate",
           .type = FieldType::Choice,
           .unit = "",
-          .summary =
-              "Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise "
-              "the angle.",
+          .summary = "Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.",
           .choices = {"auto", "angle", "displacement"}};
 }
 std::vector<Field> zero_fields(AxisCoordinates coordinates) {
@@ -59,8 +57,8 @@ std::vector<Field> zero_fields(AxisCoordinates coordinates) {
         .name = std::move(name),
         .type = FieldType::Number,
         .unit = angle ? "rad" : "m",
-        .summary = fmt::format("Where the {} is zero, measured from the initial configuration: sensors, "
-                               "targets, drives and springs then count from there. 0 if not given.",
+        .summary = fmt::format("Zero position of the {}, relative to the initial configuration. Sensors, "
+                               "targets, drives and springs measure from there. 0 if not given.",
                                angle ? "angle of the joint" : "displacement of the joint")};
   };
   std::vector<Field> out;

@@ -12,7 +12,8 @@ Field two_points();
 std::vector<Attachment> frames_at_two_points(int between, int points);
 
 // One place where both bodies meet.
-Field common_place(std::string summary = "Place of the joint in the initial configuration, inertial axes.");
+Field common_place(
+    std::string summary = "Position of the joint in the initial configuration, inertial axes.");
 std::vector<Attachment> frames_at_common_place(int between, int at);
 
 // The joint whose coordinate an element uses, and which one: about its axis or along it.

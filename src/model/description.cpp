@@ -126,8 +126,8 @@ double DescriptionBuilder::evaluate(std::string_view text, bool with_time, std::
             fmt::format("in the expression '{}', at character {}: {}{}", excerpt(text), error.position() + 1,
                         error.what(),
                         !other      ? ""
-                        : with_time ? ": this number may follow parameters and the time t"
-                                    : ": this number may follow parameters only"),
+                        : with_time ? ": this value may depend on parameters and the time t"
+                                    : ": this value may depend on parameters only"),
             error.hint(), line);
     return kUnknown;
   }
@@ -138,14 +138,14 @@ double DescriptionBuilder::evaluate(std::string_view text, bool with_time, std::
     const auto i = static_cast<std::size_t>(variable);
     if (i == time && !with_time)
       finding(path,
-              fmt::format("the expression '{}' uses the time t, but this number cannot vary with time",
+              fmt::format("the expression '{}' uses the time t, but this value must not depend on time",
                           excerpt(text)),
               {}, line);
     else if (i != time && i >= parameters)
       finding(
           path,
           fmt::format("the expression '{}' uses '{}', which is defined later", excerpt(text), variables_[i]),
-          "parameters may use those before them", line);
+          "parameters may use only parameters that are defined before them", line);
     known = known && std::isfinite(values_[i]);
   }
   if (!known) return kUnknown;
@@ -285,7 +285,7 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
   FieldValue* value = open_field(name, line, &kind_field);
   if (value == nullptr) return;
   auto expected = static_cast<std::size_t>(number_count(kind_field->type, form));
-  if (expected == 0) return field_finding(name, "expected words, got numbers", {}, line);
+  if (expected == 0) return field_finding(name, "expected strings, got numbers", {}, line);
   if (kind_field->type == FieldType::Integer && values.size() == 1) {
     std::string mistake = value_mistake(kind_field, values[0]);
     if (mistake.empty() && values[0] > kMostElements)
@@ -301,7 +301,7 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
     if (values.size() > 3 * kMostPathPoints)
       return field_finding(
           name, fmt::format("expected at most {} points, got {}", kMostPathPoints, values.size() / 3),
-          "make it two beams, joined where they meet", line);
+          "use two beams, joined at a common point", line);
     expected = values.size();
   }
   if (values.size() != expected && !principal_moments) {
@@ -423,7 +423,7 @@ void DescriptionBuilder::consistent(std::string_view name, int line) {
   FieldValue* value = open_field(name, line, &kind_field);
   if (value == nullptr) return;
   if (!kind_field->may_be_consistent)
-    return field_finding(name, "\"consistent\" is not allowed here: assembly cannot find this value",
+    return field_finding(name, "\"consistent\" is not allowed here: assembly cannot determine this value",
                          "give numbers", line);
   value->consistent = true;
 }
@@ -435,8 +435,8 @@ void DescriptionBuilder::mark_consistent(std::string_view name, int line) {
   if (entry_->kind->fields[static_cast<std::size_t>(index)].may_be_consistent)
     entry_->fields[static_cast<std::size_t>(index)].consistent = true;
   else
-    field_finding(name, "\"consistent\" is not allowed here: assembly cannot find this value", "give numbers",
-                  line);
+    field_finding(name, "\"consistent\" is not allowed here: assembly cannot determine this value",
+                  "give numbers", line);
 }
 
 void DescriptionBuilder::numbers_in_bodies(std::string_view name, const std::vector<std::string>& bodies,
@@ -620,7 +620,7 @@ Description DescriptionBuilder::finish() {
                      [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
     if (suppressed_findings_ > 0)
       findings_.push_back({description_.file, 0, "",
-                           fmt::format("{} more findings are not shown", suppressed_findings_), ""});
+                           fmt::format("{} more messages are not shown", suppressed_findings_), ""});
     throw InputError(std::move(findings_));
   }
   for (auto& names : names_) names.reset();

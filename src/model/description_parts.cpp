@@ -58,11 +58,11 @@ void DescriptionBuilder::check_member(const Entry& member) {
     if (const std::string& name = member.kind->fields[i].name;
         member.fields[i].given && concerns_whole_frame(name))
       finding(fmt::format("{}.{}", entry_path(Section::Flexible, member.name), name),
-              "concerns the whole frame, not one of its members",
+              "applies to the whole frame, not to one of its members",
               fmt::format("give it to '{}'", excerpt(member_owner(description_, member))), member.line);
   if (names_[static_cast<std::size_t>(Section::Beams)]->contains(member.name))
     finding(entry_path(Section::Flexible, member.name), "there is a beam of this name already",
-            "sensors look at places on both: choose another name", member.line);
+            "sensors refer to positions on both by name: choose another name", member.line);
 }
 
 // How many modes a body has depends on its interfaces. Its members are part of a frame, which is known by now.
@@ -132,9 +132,9 @@ void DescriptionBuilder::add_riders() {
       carrier = &bodies[static_cast<std::size_t>(carrier->host)];
     if (carrier->rides && carrier->host >= 0) {
       finding(path,
-              fmt::format("'{}' rides on itself, or on more than {} bodies one upon the other",
+              fmt::format("'{}' is attached to itself, or through a chain of more than {} bodies",
                           excerpt(body.name), kMostRiders),
-              "one of them must move by itself, or ride on ground", body.line);
+              "one of them must have degrees of freedom of its own, or be attached to ground", body.line);
       continue;
     }
     if (const int f = body.kind->field("formulation"); body.fields[static_cast<std::size_t>(f)].given)
@@ -143,8 +143,8 @@ void DescriptionBuilder::add_riders() {
     for (const char* name : {"position", "orientation", "velocity", "angular_velocity"})
       if (const int f = body.kind->field(name); body.fields[static_cast<std::size_t>(f)].consistent)
         finding(fmt::format("{}.{}", entry_path(Section::Bodies, body.name), name),
-                "\"consistent\" is not allowed for a body that rides on another one",
-                "leave it out: it follows that body", body.line);
+                "\"consistent\" is not allowed for a body that is attached to another one",
+                "leave it out: that body determines it", body.line);
     section_ = Section::Joints;
     std::vector<Entry>& joints = description_.entries(Section::Joints);
     const Kind* kind = find_kind(Section::Joints, "fixed");

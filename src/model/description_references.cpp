@@ -46,7 +46,7 @@ void DescriptionBuilder::refuse_flexible(std::size_t index, const Field& kind_fi
   }
   if (is_interface(*body) || (section_ == Section::Sensors && owner.size() == word.size())) return;
   finding(path,
-          fmt::format("'{}' is not a place of the material of the flexible body '{}'", excerpt(word), owner),
+          fmt::format("'{}' is not a point of the material of the flexible body '{}'", excerpt(word), owner),
           fmt::format("give '{}' an interface and name that", owner), entry.line);
 }
 
@@ -96,7 +96,7 @@ bool DescriptionBuilder::resolve_beam(std::size_t index, const Field& kind_field
   if (!body) {
     const bool wanted = section_ == Section::Sensors;
     if (place.given == wanted) return true;
-    return wanted ? say(fmt::format("expected a place on the beam '{}'", beam->name),
+    return wanted ? say(fmt::format("expected a position on the beam '{}'", beam->name),
                         fmt::format("write {}[0.5] for the middle", beam->name))
                   : say(fmt::format("expected the name of a beam, got '{}'", excerpt(word)),
                         fmt::format("write {}", beam->name));
@@ -155,7 +155,7 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
       if (other != target && names_[static_cast<std::size_t>(other)]->contains(word))
         hint = fmt::format("'{}' is one of the {}", excerpt(word), section_name(other));
     if (target == Section::Bodies && names_[static_cast<std::size_t>(Section::Beams)]->contains(word))
-      hint = fmt::format("'{0}' is a beam: name a place on it, {0}[0.5] for the middle", excerpt(word));
+      hint = fmt::format("'{0}' is a beam: give a position on it, {0}[0.5] for the middle", excerpt(word));
     if (target == Section::Bodies)
       for (const Entry& candidate : description_.entries(Section::Flexible))
         if (is_member(candidate) && candidate.name == word.substr(0, word.rfind('.')))
@@ -230,7 +230,8 @@ UnknownPoses unknown_poses(const Description& d) {
 
 std::string is_nowhere(std::string_view missing, std::string_view body) {
   return fmt::format(
-      "is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on '{}' is unknown",
+      "is given in inertial axes, but the {} of '{}' is \"consistent\": the position of this point on '{}' "
+      "is unknown",
       missing, excerpt(body), excerpt(body));
 }
 std::string give_a_guess(std::string_view missing) {
@@ -320,8 +321,8 @@ void DescriptionBuilder::check_found_bodies() {
     const auto& [name, fields] = *body;
     const std::string_view missing = fields.position.empty() ? fields.orientation : fields.position;
     finding(fmt::format("{}.{}", entry_path(section, entry.name), field_name),
-            fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
-                        "'{}' is unknown",
+            fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": the position of "
+                        "this point on '{}' is unknown",
                         missing, excerpt(name), excerpt(name)),
             fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing), entry.line);
   };

@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(
                   b.expression("mass", 0, "t+1");
                   b.end();
                 },
-                "uses the time t, but this number cannot vary with time"},
+                "uses the time t, but this value must not depend on time"},
         Mistake{"numbers for words",
                 [](B& b) {
                   b.begin(Section::Joints, "j", "spherical");
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
                   b.numbers("at", std::array{0.0, 0.0, 0.0});
                   b.end();
                 },
-                "joints.j.between: expected words, got numbers"},
+                "joints.j.between: expected strings, got numbers"},
         Mistake{"word for numbers",
                 [](B& b) {
                   begin_body(b, "top");
@@ -314,13 +314,14 @@ TEST(Builder, ReportsEveryMistakeInTheOrderOfLines) {
     builder.finish();
     FAIL() << "accepted";
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "model.json:4: bodies.ball.mass: expected a number >= 0, got -1\n"
-                 "model.json:5: bodies.ball.colour: unknown key 'colour' for the type point (hint: it has "
-                 "mass, position, velocity)\n"
-                 "model.json:9: joints.pivot.at: missing: Place of the joint in the initial configuration, "
-                 "inertial axes.\n"
-                 "model.json:9: joints.pivot.between: there is no body 'top'");
+    EXPECT_STREQ(
+        error.what(),
+        "model.json:4: bodies.ball.mass: expected a number >= 0, got -1\n"
+        "model.json:5: bodies.ball.colour: unknown key 'colour' for the type point (hint: it has "
+        "mass, position, velocity)\n"
+        "model.json:9: joints.pivot.at: missing: Position of the joint in the initial configuration, "
+        "inertial axes.\n"
+        "model.json:9: joints.pivot.between: there is no body 'top'");
   }
 }
 
@@ -332,7 +333,7 @@ TEST(Builder, CountsTheFindingsItDoesNotShow) {
     FAIL() << "accepted";
   } catch (const InputError& error) {
     EXPECT_EQ(error.diagnostics().size(), 101u);
-    EXPECT_EQ(error.diagnostics().back().message, "150 more findings are not shown");
+    EXPECT_EQ(error.diagnostics().back().message, "150 more messages are not shown");
   }
 }
 

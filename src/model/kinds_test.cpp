@@ -75,8 +75,9 @@ TEST(Kinds, JointsThatAreNotWhatTheySayAreRefused) {
     change(joint.kind);
     return joint_mistake(joint);
   };
-  EXPECT_EQ(mistake("spherical", [](Kind& kind) { kind.coordinates.angle = true; }),
-            "has coordinates or held turns: expected at least 20 numbers, those of its axes, got 0");
+  EXPECT_EQ(
+      mistake("spherical", [](Kind& kind) { kind.coordinates.angle = true; }),
+      "has coordinates or constrained rotations: expected at least 20 numbers, those of its axes, got 0");
   EXPECT_EQ(mistake("revolute",
                     [](Kind& kind) {
                       kind.bearing = {3, 3};
@@ -90,7 +91,7 @@ TEST(Kinds, JointsThatAreNotWhatTheySayAreRefused) {
                       form.carried_by_bodies = true;
                       kind.tree = std::make_shared<const TreeForm>(form);
                     }),
-            "motions that change places in a tree must be of the same kind");
+            "motions that are exchanged in a tree must be of the same kind");
   EXPECT_EQ(mistake("fixed",
                     [](Kind& kind) {
                       TreeForm form = *kind.tree;

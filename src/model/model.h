@@ -55,7 +55,7 @@ class Model {
       0;           // what expressions of sensors may name: t, the parameters, the values of the sensors
   int angles = 0;  // of State::angles
 
-  std::string row_name(int row) const;       // "joints.pivot: place x"
+  std::string row_name(int row) const;       // "joints.pivot: position x"
   std::string equation_name(int dof) const;  // "bodies.top: force x", "states.current: rate"
   const Entry& entry_of(int batch, int element) const;
   const Entry& joint_of(int row) const;

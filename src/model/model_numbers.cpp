@@ -414,7 +414,7 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
                      Eigen::Map<const Vec3>(&scratch[static_cast<std::size_t>(frame.numbers)]).norm() > 1e-9;
     const std::string& name = d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)].name;
     if (off)
-      add(entry, section, fmt::format("the place given is not that of the point mass '{}'", name),
+      add(entry, section, fmt::format("the given point is not the position of the point mass '{}'", name),
           "a point mass has no other points; use a rigid body");
     else if (turns)
       add(entry, section, fmt::format("the point mass '{}' has no orientation", name), "use a rigid body");

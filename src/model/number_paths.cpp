@@ -62,15 +62,15 @@ int find_component(const Description& description, const Entry& entry, std::size
   const FieldValue& value = entry.fields[field];
   if (kind_field.holds_expression)
     no_such(path, fmt::format("'{}' is an expression, not a number", kind_field.name),
-            "let it name a parameter, and set that");
+            "use a parameter in the expression, and set that parameter");
   if (number_count(kind_field.type) == 0) no_such(path, fmt::format("'{}' is not a number", kind_field.name));
   if (kind_field.type == FieldType::Integer)
-    no_such(path,
-            fmt::format("'{}' shapes the model: it cannot change once the model is made", kind_field.name));
+    no_such(path, fmt::format(
+                      "'{}' determines the structure of the model: it cannot change after the model is built",
+                      kind_field.name));
   if (value.first < 0)
-    no_such(path, value.consistent
-                      ? "stands as \"consistent\" in the model, so there is no number to refer to"
-                      : "is not given in the model and has no default, so there is no number to refer to");
+    no_such(path, value.consistent ? "is \"consistent\" in the model and has no value of its own"
+                                   : "is not given in the model and has no default value");
   for (int i = 0; i < value.count; ++i)
     if (component_suffix(description, kind_field, value, i) == suffix) return value.first + i;
   no_such(path, fmt::format("no such component, expected {}{}{}", kind_field.name,
@@ -110,7 +110,7 @@ int find_in_section(const Description& description, Section section, std::string
   const int field = entry->kind->field(field_name);
   const bool member = section == Section::Flexible && is_member(*entry);
   if (member && concerns_whole_frame(field_name))
-    no_such(path, "concerns the whole frame, not one of its members",
+    no_such(path, "applies to the whole frame, not to one of its members",
             fmt::format("give it to '{}'", excerpt(member_owner(description, *entry))));
   if (field < 0) {
     Suggestion suggestion(field_name);

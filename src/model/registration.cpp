@@ -37,7 +37,7 @@ void check_kind(std::string_view what, const Kind& kind) {
       refuse(field.name, fmt::format("elements read it with the index {}, but it is field {} of the list",
                                      field.index, i));
     const bool chooses = field.type == FieldType::Choice || field.type == FieldType::Choices;
-    if (chooses && field.choices.empty()) refuse(field.name, "there is nothing to choose from");
+    if (chooses && field.choices.empty()) refuse(field.name, "expected at least one choice");
     if (field.type == FieldType::Choices && field.choices.size() > 32)
       refuse(field.name, "expected at most 32 choices");
     if (field.body_axes != BodyAxes::None && field.pose != PoseRole::Point &&
@@ -65,9 +65,9 @@ void check_attachments(std::string_view what, const Kind& kind, const std::vecto
                           ? 2
                           : 1;
     if (!known || part < 0 || part >= parts)
-      throw InputError(
-          fmt::format("{} '{}'", what, kind.type),
-          fmt::format("an attachment has field {}[{}] as {}, which the kind has not", index, part, role));
+      throw InputError(fmt::format("{} '{}'", what, kind.type),
+                       fmt::format("an attachment uses field {}[{}] as {}, but the kind has no such field",
+                                   index, part, role));
   };
   for (const Attachment& a : attachments) {
     if (a.joint_field >= 0) {

@@ -35,7 +35,7 @@ inline void refuse_signal(const Description& description, int number) {
     only_time = false;
   }
   throw InputError(number_path(description, number),
-                   fmt::format("follows {}, '{}', and cannot be set",
+                   fmt::format("depends on {}, '{}', and cannot be set",
                                only_time ? "the time" : "states or sensors", signal->text),
                    "set a parameter that the expression uses");
 }
@@ -52,8 +52,8 @@ inline void refuse_function(const Params& params, int number) {
   refuse_signal(params.description(), number);
   if (is_function(params, number))
     throw InputError(params.path(number),
-                     "this number is a function of time: it has no derivative as one number",
-                     "take the parameters that its expression names");
+                     "this value is a function of time: no derivative with respect to it is defined",
+                     "use the parameters of its expression");
 }
 
 }  // namespace liedyn

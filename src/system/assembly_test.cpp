@@ -136,7 +136,7 @@ TEST(Assembly, WhatCannotBeAssembledIsNamedByItsWorstRow) {
   } catch (const InputError& error) {
     fmt::print("  {}\n", error.what());
     EXPECT_THAT(error.what(),
-                testing::HasSubstr("assembly found no configuration that meets this constraint"));
+                testing::HasSubstr("assembly found no configuration that satisfies this constraint"));
     EXPECT_THAT(error.what(), testing::HasSubstr("joints."));
   }
 }

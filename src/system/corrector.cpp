@@ -190,7 +190,7 @@ std::string describe_failure(const CorrectorOutcome& outcome, const System& syst
     case CorrectorFailure::Singular:
       // Where numbers have overflown there is no place that could be named.
       return outcome.worst < 0
-                 ? std::string("the matrix of Newton's method is singular, or its numbers are too large")
+                 ? std::string("the matrix of Newton's method is singular, or its entries are too large")
                  : fmt::format("the matrix of Newton's method is singular at '{}'", name);
     case CorrectorFailure::NotFinite:
       return fmt::format("the residual is not finite after {} iterations, first in '{}'", outcome.iterations,
@@ -210,8 +210,8 @@ std::string regularity_note(const CorrectorOutcome& outcome, const System& syste
   if (outcome.least_regular < 0 || outcome.regularity >= newton::kNearlySingular) return {};
   const Node& node = system.model().nodes[at(outcome.least_regular)];
   return fmt::format(
-      "; the Cardan angles of 'bodies.{}' have |cos phi_2| = {:.2g} (0 is their singularity): "
-      "another formulation does not have it",
+      "; the Cardan angles of 'bodies.{}' are near gimbal lock (|cos phi_2| = {:.2g}): use another "
+      "formulation, r3so3 for example",
       system.model().body_of(node.v).name, outcome.regularity);
 }
 

@@ -56,7 +56,7 @@ class Corrector : public StageEquations {
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
 };
 
-// "Newton's method did not converge in 20 iterations; the largest residual, 1.2e-3, is in 'joints.pivot: place x'"
+// "Newton's method did not converge in 20 iterations; the largest residual, 1.2e-3, is in 'joints.pivot: position x'"
 std::string describe(const CorrectorOutcome& outcome, const System& system);
 // "; the Cardan angles of 'bodies.top' ..." where they are nearly singular.
 std::string regularity_note(const CorrectorOutcome& outcome, const System& system);

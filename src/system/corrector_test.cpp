@@ -193,7 +193,7 @@ TEST(Failure, NamesTheConstraintThatIsWorst) {
   corrector.Theta[2] += 0.25;
   const std::string text = describe(step.solve(corrector, stage, 1e-3), step.system);
   fmt::print("  {}\n", text);
-  EXPECT_THAT(text, testing::HasSubstr("'joints.pivot: place z'"));
+  EXPECT_THAT(text, testing::HasSubstr("'joints.pivot: position z'"));
   EXPECT_THAT(text, testing::HasSubstr("-0.25"));
 }
 

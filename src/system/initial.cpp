@@ -196,7 +196,7 @@ std::vector<Diagnostic> violations(const System& system, const State& state,
   };
   const auto rope_hint = [](const Entry& joint) {
     return fmt::format(
-        "joints are engaged at the start: give `length` the distance that the points have there, and let the "
+        "joints are engaged at the start: give the initial distance of the points as `length`, and let the "
         "event set it: \"set\": \"joints.{0}.length = ...; joints.{0} = 1\"",
         joint.name);
   };
@@ -204,14 +204,14 @@ std::vector<Diagnostic> violations(const System& system, const State& state,
   for (std::size_t i = 0; i < residual.size(); ++i) {
     if (std::abs(residual[i]) <= tolerance * scales[i]) continue;
     if (out.size() == kMost) {
-      out.push_back({model.description().file, 0, "", "more rows are violated", ""});
+      out.push_back({model.description().file, 0, "", "more constraints are violated", ""});
       break;
     }
     const int row = static_cast<int>(i);
     const bool redundant = std::binary_search(state.redundant.begin(), state.redundant.end(), row);
     out.push_back({model.description().file, model.joint_of(row).line, model.row_name(row),
                    fmt::format("the initial {} violate this constraint by {:.3g}{}", what, residual[i],
-                               redundant ? ": it contradicts others that hold the same direction" : ""),
+                               redundant ? ": it contradicts other constraints in the same direction" : ""),
                    is_slack_rope(model.joint_of(row)) ? rope_hint(model.joint_of(row))
                    : out.empty()                      ? hint
                                                       : ""});
@@ -236,11 +236,11 @@ void require_accelerations(const System& system, State& state, Work& work) {
   const std::string name = system.unknown_name(suspect);
   if (suspect < model.nv)
     throw InputError({{file, model.body_of(suspect).line, name,
-                       "nothing determines this acceleration: no mass and no joint holds it",
-                       "give the body a mass and an inertia, or a joint that holds it"}});
+                       "this acceleration is undetermined: it has no mass and no constraint",
+                       "give the body a mass and an inertia, or a joint that constrains it"}});
   throw InputError({{file, model.joint_of(suspect - model.nv).line, name,
                      "this constraint is redundant or contradicts others: the multipliers are not unique",
-                     "remove the joint or free the direction that is held twice"}});
+                     "remove the joint, or release the direction that is constrained twice"}});
 }
 
 // Positions are wrong: what else can be said about the values as typed, for all mistakes to be seen at once. Velocities are judged by joints whose positions
@@ -302,11 +302,10 @@ void require_assembled(const System& system, const std::vector<double>& scales, 
   const Model& model = system.model();
   const int row = static_cast<int>(worst);
   throw InputError({{model.description().file, model.joint_of(row).line, model.row_name(row),
-                     fmt::format("assembly found no configuration that meets this constraint: {:.3g} is left "
-                                 "of it, the worst of {} "
-                                 "violated",
+                     fmt::format("assembly found no configuration that satisfies this constraint: its "
+                                 "residual is {:.3g}, the largest of {} violated constraints",
                                  work.phi[worst], count),
-                     "start nearer to the configuration meant, or let more bodies move"}});
+                     "start closer to the intended configuration, or let more bodies move"}});
 }
 
 // Dot products of axes vanish also where an axis points the other way: no constraint is violated there, but it is not the joint that was meant.
@@ -337,7 +336,7 @@ void require_directions(const System& system, const Work& work) {
       if (opposite)
         findings.push_back({model.description().file, joint.line, "joints." + joint.name,
                             "its axes on the two bodies point in opposite directions",
-                            "give the bodies orientations, or guesses of them, nearer to those meant"});
+                            "give the bodies orientations, or guesses of them, closer to the intended ones"});
     }
   }
   if (!findings.empty()) throw InputError(findings);
@@ -389,8 +388,8 @@ void choose_redundant_rows(const System& system, State& state, Work& work) {
   for (const int row : independent_nearby(system, state, work))
     findings.push_back(
         {model.description().file, model.joint_of(row).line, model.row_name(row),
-         "the initial configuration is singular: this constraint depends on the others here, but not beside "
-         "it",
+         "the initial configuration is singular: this constraint is redundant here, but not in nearby "
+         "configurations",
          findings.empty() ? "start from a configuration nearby: from here the motion is not unique" : ""});
   if (!findings.empty()) throw InputError(findings);
 }
@@ -553,7 +552,7 @@ std::vector<Diagnostic> findings_not_finite(const System& system, const State& s
   for (System::EntryPlace& culprit : system.not_finite(state, work))
     out.push_back(
         {system.model().description().file, culprit.line, std::move(culprit.path),
-         "what it adds to the equations of motion at the start is infinite or not a number",
+         "its contribution to the equations of motion at the start is infinite or NaN",
          out.empty() ? "look for divisions by zero, and roots and logarithms of negative numbers" : ""});
   return out;
 }

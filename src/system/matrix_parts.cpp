@@ -52,11 +52,11 @@ void require_derivatives(const System& system, const State& state, Work& work) {
       // Of a body all equations: 0 times an infinite derivative is not a number either.
       const auto row = static_cast<int>(it.row());
       const std::string equation = system.model().equation_name(row);
-      throw InputError({{system.model().description().file, system.model().body_of(row).line,
-                         equation.substr(0, equation.find(": ")),
-                         "the forces here have derivatives that are infinite or not numbers",
-                         "as those of sqrt(x) at x = 0: begin beside such a point, or take a function "
-                         "without it"}});
+      throw InputError(
+          {{system.model().description().file, system.model().body_of(row).line,
+            equation.substr(0, equation.find(": ")),
+            "the derivatives of the forces are infinite or NaN in this state",
+            "as those of sqrt(x) at x = 0: start away from such a point, or use a smooth function"}});
     }
 }
 

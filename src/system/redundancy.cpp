@@ -351,10 +351,8 @@ bool ConstraintWatch::settle(State& state) {
     }
   }
   if (left_out <= std::max(1e-4, 100 * imposed)) return true;
-  failure_ = fmt::format(
-      "t = {:.9g}: '{}' followed from the other constraints at the start, but it does not any more: it is "
-      "violated by {:.3g}",
-      state.t, system_->model().row_name(violated), work_->phi[at(violated)]);
+  failure_ = fmt::format("t = {:.9g}: constraint '{}' was redundant initially but is now violated by {:.3g}",
+                         state.t, system_->model().row_name(violated), work_->phi[at(violated)]);
   return false;
 }
 
@@ -447,8 +445,8 @@ bool ConstraintWatch::after_step(State& state, double h, Work* work) {
   if (!near.found || std::abs(near.time_to) > h || std::abs(when - warned_at_) < 2 * h) return true;
   warned_at_ = when;
   warnings_.push_back(
-      fmt::format("t = {:.6g}: singular configuration: {} become dependent there; the motion after it may be "
-                  "one of several, and multipliers are large",
+      fmt::format("t = {:.6g}: singular configuration: {} become redundant there; the motion beyond it may "
+                  "not be unique, and multipliers are large",
                   when, row_names(system_->model(), near.rows)));
   return true;
 }
@@ -465,7 +463,7 @@ std::string ConstraintWatch::singularity_near(const State& state, double h) {
   if (!watches_) return {};
   const Weakest near = weakest(state, h);
   if (!near.found || std::abs(near.time_to) > kSteps * h) return {};
-  return fmt::format("; there is a singular configuration at about t = {:.6g}, where {} become dependent",
+  return fmt::format("; there is a singular configuration at about t = {:.6g}, where {} become redundant",
                      state.t + near.time_to, row_names(system_->model(), near.rows));
 }
 

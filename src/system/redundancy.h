@@ -70,7 +70,7 @@ class Dependences {
   Eigen::VectorXd reactions_, others_;  // of the joints of the tree
 };
 
-// "joints.a: place x, joints.b: place x"
+// "joints.a: position x, joints.b: position x"
 std::string row_names(const Model& model, const std::vector<int>& rows);
 
 // Follows the constraints along a run: keeps the imposed rows independent, the multipliers short, and notices singular configurations.

@@ -278,7 +278,7 @@ TEST(Redundancy, ASingularStartIsNotTakenForARedundantOne) {
   const std::string what =
       refusal_of(loop({{0, 0, 0}, {0.1, 0, 0}, {0.4, 0, 0}, {0.3, 0, 0}}, {kZ, kZ, kZ, kZ}));
   EXPECT_THAT(what,
-              testing::ContainsRegex("joints.hinge[1-4]: place x: the initial configuration is singular"));
+              testing::ContainsRegex("joints.hinge[1-4]: position x: the initial configuration is singular"));
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ std::string engage_rows(const System& system, const std::vector<int>& rows, cons
   if (regular) regular = forbidden_velocity(system, state, work);
   if (!regular) {
     state = before;
-    return "its constraints depend on others there, or what they move has no mass";
+    return "its constraints are redundant there, or the bodies that they move have no mass";
   }
   for (std::size_t k = 0; k < state.v.size(); ++k) state.v[k] -= work.right[k];
   return {};

@@ -153,7 +153,7 @@ class System {
   // Model::sensor_variables numbers.
   void sense(const State& at, Work& work, std::vector<double>& variables, double* out) const;
 
-  // "bodies.top: force x" or "joints.pivot: place x": name of an unknown of the linear system and of its equation.
+  // "bodies.top: force x" or "joints.pivot: position x": name of an unknown of the linear system and of its equation.
   std::string unknown_name(int unknown) const;
   // The entries of the model that add what is not a number, or infinite, to the equations at the state: "forces.motor", and their lines.
   struct EntryPlace {

@@ -18,10 +18,11 @@ System in_absolute_coordinates(const System& system) {
 
 void require_absolute_coordinates(const System& system, const std::string& what) {
   if (!system.model().tree) return;
-  throw InputError("formulation",
-                   fmt::format("{} works with one node per body, got {}", what,
-                               system.model().is_minimal() ? "'minimal'" : "bodies that ride on others"),
-                   "the result is the same in absolute coordinates: take those of in_absolute_coordinates()");
+  throw InputError(
+      "formulation",
+      fmt::format("{} works with one node per body, got {}", what,
+                  system.model().is_minimal() ? "'minimal'" : "bodies that are attached to others by `on`"),
+      "the result is the same in absolute coordinates: use in_absolute_coordinates()");
 }
 
 void require_mechanics_only(const System& system, const std::string& what) {
@@ -29,7 +30,7 @@ void require_mechanics_only(const System& system, const std::string& what) {
   if (states.empty()) return;
   throw InputError(
       {{system.model().description().file, states.front().line, "states." + states.front().name,
-        fmt::format("{} does not know first-order states", what), "simulate, or leave the states out"}});
+        fmt::format("{} does not support first-order states", what), "simulate, or leave the states out"}});
 }
 
 State state_on_tree(const System& system, const System& absolute, const State& of_bodies, Work& work) {

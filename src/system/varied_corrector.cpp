@@ -21,7 +21,7 @@ VariedCorrector::VariedCorrector(const VariedSystem& system, const CorrectorOpti
     throw InputError(
         "integrator generalized-alpha",
         "the algorithms as printed (variant=paper) depend on their iterations and have no derivatives",
-        "take variant=exact");
+        "use variant=exact");
 }
 
 void VariedCorrector::set_drift(double h, const VariedState& reference, const VariedState& to,

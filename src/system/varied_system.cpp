@@ -161,8 +161,7 @@ std::vector<Varied> VariedSystem::solve(VariedWork& work, const std::vector<Vari
     backwards = [n, scales, solver = work.transposed, matrix = work.matrix](const double* out, double* in) {
       scale(-1, scales ? &scales->columns : nullptr, n, 1, out, in);
       if (!solver->solve(matrix, in))
-        throw NumericalError(0,
-                             "the matrix of a step is singular: what was solved with it has no derivatives");
+        throw NumericalError(0, "the matrix of a step is singular: its solution has no derivatives");
       if (scales) scale(1, &scales->rows, n, 1, in, in);
     };
   const Tape::Id first = Tape::current().call(inputs, n, forwards, std::move(backwards));

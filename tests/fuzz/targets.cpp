@@ -365,7 +365,7 @@ std::vector<std::string> checkpoint_files() {
   CheckpointFile out(file.file());
   Trajectory trajectory;
   trajectory.data = {0};
-  out.keep("liedyn run 2\nsomething", trajectory);
+  out.keep("liedyn run 3\nsomething", trajectory);
   return {content_of(file.file())};
 }
 

@@ -39,7 +39,7 @@ TEST(Registration, AWrongKindIsRefused) {
   EXPECT_THAT(force({"two words", "", {on, c}}), HasSubstr("force 'two words': expected a name"));
   EXPECT_THAT(force({"spring_damper", "", {on, c}}), HasSubstr("force 'spring_damper': this name is taken"));
   EXPECT_THAT(force({"f", "", {on, on}}), HasSubstr("force 'f': field 'on': this name is given twice"));
-  EXPECT_THAT(force({"f", "", {c, on}}), HasSubstr("field 0[0] as its body, which the kind has not"));
+  EXPECT_THAT(force({"f", "", {c, on}}), HasSubstr("field 0[0] as its body, but the kind has no such field"));
   EXPECT_THAT(force({"f", "", {on, number_field("type")}}), HasSubstr("field 'type'"));
   EXPECT_THAT(
       force({"f",
@@ -47,7 +47,7 @@ TEST(Registration, AWrongKindIsRefused) {
              {on, {.name = "c", .type = FieldType::Vector, .unit = "", .summary = "", .defaults = {1}}}}),
       HasSubstr("field 'c': expected 3 defaults, got 1"));
   EXPECT_THAT(force({"f", "", {on, {.name = "c", .type = FieldType::Choice, .unit = "", .summary = ""}}}),
-              HasSubstr("field 'c': there is nothing to choose from"));
+              HasSubstr("field 'c': expected at least one choice"));
   EXPECT_THAT(refusal([&] {
                 register_force({{"f", "", {on, c}}, nullptr});
               }),
@@ -56,7 +56,7 @@ TEST(Registration, AWrongKindIsRefused) {
       refusal([&] {
         register_sensor({{"s", "", {number_field("x")}}, "", 1, [](const auto&, auto* out) { *out = 0; }});
       }),
-      HasSubstr("sensor 's': field 'x': a sensor does not see the value of such a field"));
+      HasSubstr("sensor 's': field 'x': a sensor cannot read the value of such a field"));
   EXPECT_THAT(refusal([&] {
                 register_sensor({{"s", "", {}}, "", 0, [](const auto&, auto* out) { *out = 0; }});
               }),

@@ -199,7 +199,7 @@ def motion_section(run: ld.Result) -> str:
         page.figure(
             lambda theme: draw_motion(run, theme),
             "Components of the position and of the velocity of the centre of mass over time.",
-            "Centre of mass in inertial axes, step 1 ms, default integrator. Rings: the known answer at "
+            "Centre of mass in inertial axes, step 1 ms, default integrator. Rings: the reference solution at "
             "<i>t</i> = 1 s (order 8, tolerance 10⁻¹²).",
         ),
     )
@@ -242,9 +242,7 @@ def drift_section(runs: dict[Method, ld.Result]) -> str:
     return page.section(
         "Energy and constraints",
         page.text(
-            "Nothing dissipates in this model, so its energy should stay what it is at the start. Constraints are "
-            "imposed on positions; on velocities they hold up to the accuracy of the method, and nothing "
-            "is projected."
+            "Nothing dissipates in this model, so its energy should be constant. Constraints are imposed on positions; velocities satisfy them up to the accuracy of the method, without projection."
         ),
         page.figure(
             lambda theme: draw_drift(runs, theme),
@@ -272,7 +270,7 @@ def accuracy_section(errors: dict[Method, np.ndarray]) -> str:
         page.figure(
             lambda theme: draw_convergence(errors, theme),
             "Errors of position, velocity and multiplier at t = 1 s against the step size, five methods.",
-            "Errors at <i>t</i> = 1 s against the known answer, in the Euclidean norm.",
+            "Errors at <i>t</i> = 1 s against the reference solution, in the Euclidean norm.",
         ),
         page.table(
             ["Method, h = 1 ms", "position / m", "velocity / (m/s)", "multiplier / N", "gain over geom1"],

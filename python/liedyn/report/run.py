@@ -38,11 +38,11 @@ SECTIONS = {"bodies": "bodies", "beams": "beams", "flexible": "flexible bodies",
 
 # What to do about a warning, by words in it. Most warnings say so themselves.
 ADVICE = [
-    (r"redundant", "Positions and velocities are right; of the reactions only their sum is. Free a joint if single reactions matter."),
-    (r"turns? by .* in one step|rad in (one|a) step", "Use the step that the warning names."),
+    (r"redundant", "Positions and velocities are correct, but the distribution of the reactions is not unique. Release a joint if individual reactions matter."),
+    (r"turns? by .* in one step|rad in (one|a) step", "Use the step given in the warning."),
     (r"event .* has ended the run", "This is what the event was written for; remove its “stop” to go on."),
     (r"longer than the run", "Use a shorter step, or a later end."),
-    (r"too long for the function of time", "Use a shorter step, or an adaptive integrator (adaptive=true)."),
+    (r"do not resolve the function of time", "Use a shorter step, or an adaptive integrator (adaptive=true)."),
     (r"contact", "Use shorter steps around contacts, or an adaptive integrator (adaptive=true)."),
 ]
 
@@ -128,7 +128,7 @@ def lead(result: ld.Result) -> str:
         "failed": " The numerics failed before the end.",
         "stopped": " The run was stopped before the end.",
         "killed": " The program was killed before the end; all that it had recorded is here.",
-        "running": " The run is still going on.",
+        "running": " The run is still in progress.",
     }
     return out + "." + states.get(result.status, "")
 
@@ -193,12 +193,12 @@ def warning_section(result: ld.Result) -> str:
         items.append((warning, advice, False))
     items += [(what, advice, False) for what, advice in doubts(result)]
     if not items:
-        return page.section("Warnings", page.good("None. The program found nothing to object to."))
+        return page.section("Warnings", page.good("None."))
     return page.section("Warnings" if len(items) > 1 else "A warning", *(page.warning(*item) for item in items))
 
 
 def doubts(result: ld.Result) -> list[tuple[str, str]]:
-    """What the figures of the run say, though the program did not."""
+    """Advice from the statistics of the run, in addition to the warnings."""
     s, out = result.summary, []
     if s["steps"] and s["jacobian_updates"] and s["newton_iterations"] > 5 * s["steps"]:
         out.append((f"Newton's method needed {s['newton_iterations'] / s['steps']:.1f} iterations per step.", "Two or three are usual: try a shorter step."))
@@ -245,7 +245,7 @@ def model_section(result: ld.Result) -> str:
             names = joints if len(joints) <= 6 else [*joints[:3], "…", joints[-1]]
             words += f" and {counted(len(joints), 'joints')} ({html.escape(', '.join(names))})"
         free = s["degrees_of_freedom"]
-        words += f". {'One motion remains' if free == 1 else f'{free} independent motions remain'} free." if free else ". Nothing remains free."
+        words += f". {'One motion remains' if free == 1 else f'{free} independent motions remain'} free." if free else ". No degree of freedom remains."
     return page.section(
         "What was simulated", page.text(words) if words else "", page.columns(page.pairs("The model", rows), page.pairs("The method", method))
     )

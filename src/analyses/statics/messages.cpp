@@ -68,7 +68,7 @@ std::string ways_of_bodies(const System& system, const State& from, const State&
     if (!words.empty())
       texts.push_back(fmt::format("body '{}' {}", bodies[way.body].name, fmt::join(words, " and ")));
   }
-  return texts.empty() ? "what moves" : fmt::format("{}", fmt::join(texts, ", "));
+  return texts.empty() ? "the motion" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
 // States whose rates stay what they are, whatever moves: equations of them that no unknown reaches.
@@ -107,28 +107,27 @@ std::string why_not_with_states(const System& system, const State& start) {
   Work work(system, kFullPivoting);
   if (const std::vector<std::string> names = stubborn_states(system, start, work); !names.empty())
     return fmt::format(
-        "; where it starts nothing changes the rates of these states, which do not vanish (a limiter may be "
-        "at its end: try other initial values): {}",
+        "; in the initial state the rates of these states are not zero and depend on nothing (a limiter may "
+        "be at its end: try other initial values): {}",
         fmt::join(names, ", "));
   if (const std::vector<std::string> loose = states_without_effect(system, start, work); !loose.empty())
     return fmt::format(
-        "; nothing depends on these states, whose rates must vanish too: without them the rest may have "
-        "an equilibrium: {}",
+        "; nothing depends on these states, but their rates must be zero too: without them the model may "
+        "have an equilibrium: {}",
         fmt::join(loose, ", "));
-  return "; with states it is found from a start close to it: --from, or initial values of the states";
+  return "; with states, start close to the equilibrium: --from, or initial values of the states";
 }
 
 // Without states: motions that nothing resists where it starts.
 std::string why_not_of_bodies(const System& system, const State& start) {
   const Model& model = system.model();
   if (model.nv > kLargestDense)
-    return fmt::format("; with more than {} velocities it is only found from a start close to it",
-                       kLargestDense);
+    return fmt::format("; with more than {} velocities, start close to the equilibrium", kLargestDense);
   Work work(system, kFullPivoting);
   const std::vector<std::string> names =
       describe_motions(model, stability_by_stiffness(system, start, work).indifferent);
   if (names.empty()) return "";
-  return fmt::format("; nothing resists these motions: {}", fmt::join(names, " | "));
+  return fmt::format("; these motions have no stiffness: {}", fmt::join(names, " | "));
 }
 
 }  // namespace
@@ -137,14 +136,14 @@ std::string no_equilibrium(const System& system, double factor, const State& sta
                            const SearchReport& report, Work& work) {
   if (!report.overloaded.empty())
     return fmt::format(
-        "no equilibrium found with {:.4g} of the loads: {} would slip; a clutch or brake carries its "
-        "`capacity` at most: raise it, or lower the load",
+        "no equilibrium found with {:.4g} of the loads: {} would slip; a clutch or brake carries at most its "
+        "`capacity`: increase it, or reduce the load",
         factor, report.overloaded);
   const std::string slips = slipping_bristles(system, report.reached);
   if (report.ran_away && slips.empty())
     return fmt::format(
-        "no equilibrium found with {:.4g} of the loads: nothing holds {}; a joint or a spring could, or "
-        "there must be no load in this direction",
+        "no equilibrium found with {:.4g} of the loads: nothing supports {}; add a joint or a spring, or "
+        "remove the load in this direction",
         factor, ways_of_bodies(system, start, report.reached, report.motion, work));
   const Model& model = system.model();
   // What would set it in motion if it were let go here: joints carry what they can.
@@ -157,10 +156,10 @@ std::string no_equilibrium(const System& system, double factor, const State& sta
   for (int i = 0; i < model.nv; ++i)
     if (std::abs(work.r[at(i)]) > std::abs(work.r[at(worst)])) worst = i;
   std::string failure =
-      fmt::format("no equilibrium found with {:.4g} of the loads; worst equation '{}', {:.3g} is left of it",
-                  factor, system.unknown_name(worst), work.r[at(worst)]);
+      fmt::format("no equilibrium found with {:.4g} of the loads; the largest residual, {:.3g}, is in '{}'",
+                  factor, work.r[at(worst)], system.unknown_name(worst));
   if (!slips.empty())
-    failure += fmt::format("; the friction of {} does not hold: it slips", slips);
+    failure += fmt::format("; the friction of {} is too small: it slips", slips);
   else
     failure += model.first_state() < model.nv ? why_not_with_states(system, start)
                                               : why_not_of_bodies(system, start);

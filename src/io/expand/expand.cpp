@@ -40,8 +40,7 @@ void set_dimensions(Item& root, std::vector<Assignment>& assignments, Findings& 
     Item* item = concerns ? find_item(root, a.path) : nullptr;
     if (item == nullptr || (!item->is(JsonType::Number) && !item->is(JsonType::String))) {
       if (of_parts)
-        findings.add(a.path, "there is no such number in the model", what_there_is(root, a.path),
-                     root.origin);
+        findings.add(a.path, "the model has no such parameter", what_there_is(root, a.path), root.origin);
       return of_parts;
     }
     item->type = JsonType::Number;

@@ -175,8 +175,9 @@ class FrameWriter {
     if (!pose)
       return findings_.add(
           path_ + ".on",
-          fmt::format("the position of '{}' is not given, so that this frame has no place in inertial axes",
-                      frame->body),
+          fmt::format(
+              "the position of '{}' is not given, so that this frame has no position in inertial axes",
+              frame->body),
           "name the body, and give \"position\"", origin);
     if (entry.find("position") == nullptr)
       entry.set("position", item_of(pose->p + turned(pose->R, frame->at), origin));
@@ -315,7 +316,7 @@ class FrameWriter {
       return;
     const std::string path = fmt::format("{}.{}", path_, field.name);
     if (given != nullptr && !given->is(JsonType::Object))
-      return findings_.add(path, "cannot stand beside a frame, which gives the location",
+      return findings_.add(path, "cannot be combined with a frame, which gives the position",
                            "name the body instead of its frame, or leave it out", given->origin);
     Item out = Item::object(origin);
     if (given != nullptr) out = *given;
@@ -350,7 +351,7 @@ class FrameWriter {
     if (!pose)
       return findings_.add(
           path,
-          fmt::format("where it is on '{}' is unknown: '{}' has a frame here, but '{}' has none", without,
+          fmt::format("the position on '{}' is unknown: '{}' has a frame here, but '{}' has none", without,
                       some->body, without),
           fmt::format("name a frame of '{0}' as well, or give \"{1}\": {{\"{0}\": [...]}}", without,
                       field.name),

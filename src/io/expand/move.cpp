@@ -53,7 +53,7 @@ class Mover {
       if (field.defaults.empty() || rides) {
         if ((section == Section::Beams || section == Section::Flexible) && field.name == "y_axis" &&
             pose_.turns)
-          refuse(field, entry.origin, "the default of this direction depends on the inertial axes",
+          refuse(field, entry.origin, "the default value of this direction depends on the inertial axes",
                  "give it");
         return;
       }
@@ -62,7 +62,7 @@ class Mover {
     }
     if (role == PoseRole::Unknown)
       return refuse(field, value->origin, "it is unknown whether this field moves with it",
-                    "give the place in the sub-model itself");
+                    "give the position in the sub-model itself");
     if (value->is(JsonType::String) && role != PoseRole::Angle)
       return;  // "consistent", or the name of a frame
     if (value->is(JsonType::Object) && value->items.size() == 1 && value->items[0].key == "consistent")
@@ -113,7 +113,7 @@ class Mover {
   }
   bool check_plane(const Field& field, int origin) {
     if (pose_.in_plane()) return true;
-    refuse(field, origin, "what is in the plane can only move in the plane",
+    refuse(field, origin, "elements in the plane can only be moved in the plane",
            "give \"at\": [x, y, 0] and a rotation about [0, 0, 1]");
     return false;
   }
@@ -168,7 +168,7 @@ class Mover {
       if (is_blank(value.items[i])) return;  // the reader complains
       const auto x = term_of(value.items[i]);
       if (!x)
-        return refuse(field, value.origin, "this function of time cannot be turned",
+        return refuse(field, value.origin, "this function of time cannot be rotated",
                       "write it as an expression of t");
       v[i] = *x;
     }
@@ -183,7 +183,7 @@ class Mover {
     const std::optional<TermMatrix> R = rotation_of(value, reasons);
     if (!R) {
       const Diagnostic& reason = reasons.list().front();
-      return refuse(field, value.origin, fmt::format("this rotation cannot be turned: {}", reason.message),
+      return refuse(field, value.origin, fmt::format("this rotation cannot be rotated: {}", reason.message),
                     reason.hint);
     }
     replace(value, rotation_item(pose_.R * *R, value.origin));

@@ -559,8 +559,8 @@ TEST(MovedModels, TurnNoBeamWithoutItsYAxis) {
           section, given);
       if (*given == '\0')
         EXPECT_THAT(pose_complaint(text),
-                    testing::HasSubstr("s.strip.y_axis: the sub-model 's' is moved, but the default of this "
-                                       "direction depends on the inertial axes"))
+                    testing::HasSubstr("s.strip.y_axis: the sub-model 's' is moved, but the default value of "
+                                       "this direction depends on the inertial axes"))
             << section;
       else
         EXPECT_EQ(pose_complaint(text), "accepted") << section;

@@ -107,20 +107,19 @@ class Prefixer {
   void refuse_sensor(const std::string& name, const ShownSensor& sensor, int origin) const {
     if (sensor.role == ShownRole::Unknown)
       return findings_.add(path(),
-                           fmt::format("the sub-model '{}' is moved, but it is unknown in which axes the "
-                                       "sensor '{}' of type {} is, which this expression names",
+                           fmt::format("the sub-model '{}' is moved, but this expression uses the sensor "
+                                       "'{}' of type {}, whose axes are unknown",
                                        prefix_, excerpt(name, 80), sensor.type),
-                           "name sensors of other types", origin);
-    findings_.add(
-        path(),
-        fmt::format("the sub-model '{}' is turned, but '{}' of type {}, which this expression names, cannot "
-                    "be shown in its axes",
-                    prefix_, excerpt(name, 80), sensor.type),
-        sensor.role == ShownRole::Multipliers
-            ? "name a reaction_force or reaction_torque"
-            : "name a joint_angle, the relative_rotation of two bodies of the sub-model, or the difference "
-              "of the positions of two points, which is a direction of their body",
-        origin);
+                           "use sensors of other types", origin);
+    findings_.add(path(),
+                  fmt::format("the sub-model '{}' is rotated, but this expression uses '{}' of type {}, "
+                              "which cannot be given in the rotated axes",
+                              prefix_, excerpt(name, 80), sensor.type),
+                  sensor.role == ShownRole::Multipliers
+                      ? "use a reaction_force or reaction_torque"
+                      : "use a joint_angle, the relative_rotation of two bodies of the sub-model, or the "
+                        "difference of the positions of two points of a body",
+                  origin);
   }
 
   std::string prefixed(std::string_view name) const { return fmt::format("{}.{}", prefix_, name); }
@@ -217,7 +216,7 @@ class Prefixer {
                   fmt::format("the sub-model '{}' is moved, and '{}' is not in its axes: it cannot be set",
                               prefix_, excerpt(text, 80)),
                   "set a parameter that the sub-model's expressions use, the rate of a joint, or write the "
-                  "event in the model around",
+                  "event in the model that contains it",
                   event.origin);
     return text;
   }

@@ -128,14 +128,13 @@ class Repeater {
           path, fmt::format("expected a finite number, but '{}' gives {}", excerpt(text), number_text(value)),
           {}, origin);
     } catch (const ExpressionError& error) {
-      findings_.add(
-          path,
-          fmt::format("in the expression '{}', at character {}: {}", excerpt(text), error.position() + 1,
-                      error.what()),
-          error.hint().empty()
-              ? "braces may name indices, \"let\" and \"arguments\"; parameters stand outside of them"
-              : error.hint(),
-          origin);
+      findings_.add(path,
+                    fmt::format("in the expression '{}', at character {}: {}", excerpt(text),
+                                error.position() + 1, error.what()),
+                    error.hint().empty() ? "braces may name indices, \"let\" and \"arguments\"; parameters "
+                                           "are allowed outside braces only"
+                                         : error.hint(),
+                    origin);
     }
     return {};
   }

@@ -128,7 +128,7 @@ std::optional<TermMatrix> Scope::rotation(const Item& item, const std::string& p
       }
     const Term length = sqrt(dot(*r, *r));
     if (!length.is_number())
-      return bad("expressions may stand in one component only, beside zeros",
+      return bad("only one component may be an expression, and the others must be zero",
                  "give {\"axis\": [...], \"angle\": \"...\"}");
     return about({(*r)[0] / length, (*r)[1] / length, (*r)[2] / length}, length);
   }

@@ -269,7 +269,7 @@ class ShapeReader {
       return;
     }
     if (one != nullptr && several != nullptr)
-      findings_.add(path + ".shape", "cannot stand beside 'shapes'", "put it into the list", one->origin);
+      findings_.add(path + ".shape", "cannot be combined with 'shapes'", "put it into the list", one->origin);
     density_.reset();
     if (density != nullptr) {
       density_ = scope_.term(*density, path + ".density");
@@ -404,7 +404,7 @@ class ShapeReader {
     if (const Item* given = shape.find("density")) density = positive(*given, "density");
     if (const Item* given = shape.find("mass")) mass = positive(*given, "mass");
     if (shape.find("density") != nullptr && shape.find("mass") != nullptr)
-      return findings_.add(path + ".mass", "cannot stand beside 'density'", "give one of them",
+      return findings_.add(path + ".mass", "cannot be combined with 'density'", "give one of them",
                            shape.find("mass")->origin);
     if (!mass && !density) density = density_;
 
@@ -589,7 +589,7 @@ class ShapeReader {
           findings_.add(path,
                         a == b ? fmt::format("corners {} and {} are the same", i + 1, (i + 1) % n + 1)
                                : fmt::format("side {} crosses or touches side {}", i + 1, j + 1),
-                        "list the corners once, one after the other around the outline", item.origin);
+                        "list each corner once, in order around the outline", item.origin);
           return false;
         }
       }
@@ -662,7 +662,7 @@ class ShapeReader {
     visual.orientation = {q.w(), q.x(), q.y(), q.z()};
     for (const double x : {out[0], out[1], out[2], q.w(), visual.size[0], visual.size[1], visual.size[2]})
       if (!std::isfinite(x))
-        return findings_.add(path_, "its place has no finite value", scope_.hint_of(x), shape_->origin);
+        return findings_.add(path_, "its position is not finite", scope_.hint_of(x), shape_->origin);
     visuals_.push_back(std::move(visual));
   }
 
@@ -689,7 +689,7 @@ const std::vector<Kind>& shape_kinds() {
     Field polygon = {.name = "polygon",
                      .type = FieldType::Path,
                      .unit = "m",
-                     .summary = "Corners of the outline one after the other, [[x, y], ...].",
+                     .summary = "Corners of the outline, in order, [[x, y], ...].",
                      .required = true};
     Field file = {
         .name = "file",

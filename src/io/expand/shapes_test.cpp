@@ -304,7 +304,7 @@ TEST(Shapes, DimensionsMayBeSetFromOutside) {
       read_model_text(text, "model.json", wrong);
       FAIL() << "accepted: " << path;
     } catch (const InputError& error) {
-      EXPECT_NE(std::string(error.what()).find(fmt::format("{}: there is no such number", path)),
+      EXPECT_NE(std::string(error.what()).find(fmt::format("{}: the model has no such parameter", path)),
                 std::string::npos)
           << error.what();
       EXPECT_NE(std::string(error.what()).find(hint), std::string::npos) << error.what();
@@ -343,7 +343,7 @@ TEST(Shapes, NameWhatIsWrong) {
       {R"({"type": "box", "size": [1, 1, "t"]})", "in the expression 't'"},
       {R"({"type": "box", "sise": [1, 1, 1], "size": [1, 1, 1]})", "did you mean 'size'?"},
       {R"({"type": "box", "size": [1, 1, 1], "color": "red"})", "expected a colour, \"#rrggbb\", got 'red'"},
-      {R"({"type": "box", "size": [1, 1, 1], "density": 1, "mass": 2})", "cannot stand beside 'density'"},
+      {R"({"type": "box", "size": [1, 1, 1], "density": 1, "mass": 2})", "cannot be combined with 'density'"},
       {R"({"type": "box", "size": [1, 1, 1]})", "its shapes have neither density nor mass"},
       {R"({"type": "tube", "radius": 1, "inner": 1, "length": 1, "mass": 1})",
        "expected an inner radius below the radius 1"},

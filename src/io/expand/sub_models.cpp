@@ -155,10 +155,10 @@ class Expander {
     if (const Item* simulation = sub.find("simulation");
         simulation != nullptr && simulation->is(JsonType::Object) && simulation->find("until") != nullptr)
       return findings_.add(path, "the sub-model has \"until\", which only the outermost model can have",
-                           "give the model around it an event with the action \"stop\"", entry.origin);
+                           "give the outermost model an event with the action \"stop\"", entry.origin);
     if (sub.find("gravity") != nullptr && root.find("gravity") == nullptr)
-      return findings_.add(path, "the sub-model has gravity, but the model around it has none",
-                           "give \"gravity\" there: it holds for all", entry.origin);
+      return findings_.add(path, "the sub-model has gravity, but the model that contains it has none",
+                           "give \"gravity\" there: it applies to all sub-models", entry.origin);
     if (const Item* values = entry.find("set"); values != nullptr && !set_values(*values, path, sub)) return;
 
     const std::size_t before = findings_.list().size();
@@ -167,7 +167,7 @@ class Expander {
     if (findings_.list().size() > before) return;
     values_ += sub.count();
     if (values_ > kMostPartValues)
-      return findings_.add(path, "the sub-models have too many values together", {}, entry.origin);
+      return findings_.add(path, "the sub-models have too many values in total", {}, entry.origin);
     PartPose pose;
     if (!read_pose(entry, path, scope, pose)) return;
     put_prefix(sub, entry.key, directory, pose, findings_);
@@ -201,7 +201,7 @@ class Expander {
     for (const std::filesystem::path& outer : around)
       if (outer == canonical)
         return refuse(fmt::format("'{}' contains itself", excerpt(wanted.string(), 200)),
-                      "sub-models cannot go in a circle");
+                      "sub-models cannot contain themselves");
     sub_file = wanted.string();
     files.push_back(canonical);
     try {
@@ -248,8 +248,7 @@ class Expander {
         std::string hint = did_you_mean(value.key, names);
         if (hint.empty() && !names.empty())
           hint = fmt::format("it has {}", excerpt(fmt::format("{}", fmt::join(names, ", ")), 200));
-        findings_.add(own, "the sub-model has no parameter and no number of this name", std::move(hint),
-                      value.origin);
+        findings_.add(own, "the sub-model has no parameter of this name", std::move(hint), value.origin);
         good = false;
         continue;
       }

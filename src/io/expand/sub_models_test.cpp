@@ -260,7 +260,7 @@ TEST(SubModels, NameWhatIsWrong) {
       {R"("file": "self.json")", "contains itself"},
       {R"("file": "model.json")", "contains itself"},
       {R"("file": "broken.json")", "broken.json:2: models.left: not valid JSON"},
-      {R"("file": "heavy.json")", "the sub-model has gravity, but the model around it has none"},
+      {R"("file": "heavy.json")", "the sub-model has gravity, but the model that contains it has none"},
       {R"("file": "other.json")", "is no model of version 1"},
       {R"("fil": "heavy.json")", "did you mean 'file'?"},
       {R"("file": "bad.json")", "bad.json:4: bodies.left.b.inertia: expected 3 principal moments"},
@@ -276,7 +276,7 @@ TEST(SubModels, NameWhatIsWrong) {
       {R"("model": {"liedyn": 1, "bodies": {"a.b": {"type": "point", "mass": 1}}})",
        "expected a name without dots"},
       {R"("model": {"liedyn": 1, "bodies": {"b": {"type": "planar", "mass": 1, "inertia": 1}}}, "at": [0, 0, 1])",
-       "can only move in the plane"},
+       "can only be moved in the plane"},
   };
   for (const auto& [entry, message] : cases)
     EXPECT_NE(with(entry).find(message), std::string::npos) << entry << "\n" << with(entry);

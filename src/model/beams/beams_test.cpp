@@ -270,7 +270,7 @@ TEST(Beams, MistakesAreNamedAsTheUserTypedThem) {
   });
   expect("expected a fraction of the length from 0 to 1",
          [](ModelBuilder& b) { b.sensor("moment", "section_moment").set("of", std::string("wing[2]")); });
-  expect("expected a place on the beam 'wing'",
+  expect("expected a position on the beam 'wing'",
          [](ModelBuilder& b) { b.sensor("moment", "section_moment").set("of", std::string("wing")); });
   expect("beams.bow: from, through and to are on a line", [](ModelBuilder& b) {
     b.beam("bow", "circle").set("from", {0, 0, 0}).set("through", {1, 0, 0}).set("to", {2, 0, 0});

@@ -300,8 +300,7 @@ std::string beam_curve_mistake(const Inputs<double>& in, std::string& hint) {
   const BeamCurve<double> curve = beam_curve(in);
   const int steps = mesh.elements * mesh.order;
   const double half = std::numbers::pi;
-  constexpr std::string_view kRule =
-      "the axes of two nodes that follow each other must differ by less than half a turn";
+  constexpr std::string_view kRule = "the axes of consecutive nodes must differ by less than half a turn";
   if (points > 1) {
     std::size_t k = 1;
     for (int i = 0; i < steps; ++i) {

@@ -54,7 +54,8 @@ std::vector<Field> with_ends(std::vector<Field> before, const std::vector<Field>
   out.insert(out.end(), section.begin(), section.end());
   for (Field field : section) {
     field.summary = fmt::format(
-        "The same as {} at the end of the beam, linear in between; constant if not given.", field.name);
+        "Value of {} at the end of the beam, with linear interpolation in between; constant if not given.",
+        field.name);
     field.name += "_end";
     field.required = false;
     field.defaults.clear();

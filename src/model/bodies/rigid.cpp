@@ -36,8 +36,8 @@ Field reference_field() {
           .type = FieldType::Vector,
           .unit = "m",
           .summary =
-              "The body's reference point, relative to the centre of mass in body axes; position and "
-              "velocity are its.",
+              "Reference point relative to the centre of mass, in body axes. `position` and `velocity` refer "
+              "to this point.",
           .defaults = {0, 0, 0},
           .pose = PoseRole::Fixed};
 }
@@ -45,7 +45,7 @@ Field position_field(const std::string& of) {
   return {.name = "position",
           .type = FieldType::Vector,
           .unit = "m",
-          .summary = "Initial place of " + of + ", inertial axes.",
+          .summary = "Initial position of " + of + ", inertial axes.",
           .defaults = {0, 0, 0},
           .is_initial = true,
           .may_be_consistent = true,
@@ -193,10 +193,9 @@ BodyKind rigid() {
                       {.name = "on",
                        .type = FieldType::Body,
                        .unit = "",
-                       .summary = "Body or node of a beam that carries this one: it adds its inertia there "
-                                  "and has no degrees of "
-                                  "freedom and no constraints of its own. Position and velocity are that "
-                                  "body's if not given."}},
+                       .summary = "Body or beam node to which this body is rigidly attached. It adds its "
+                                  "inertia there and has no degrees of freedom or constraints of its own. "
+                                  "Position and velocity are those of that body if not given."}},
            .is_smooth = true},
           &make_batch<RigidInertia>,
           [](std::string_view formulation) { return absolute_formulation(formulation).body; }};
@@ -204,9 +203,8 @@ BodyKind rigid() {
 
 BodyKind rotating() {
   return {{.type = "rotating",
-           .summary =
-               "Rigid body that turns about its reference point, which stays where it is: three degrees of "
-               "freedom, no constraints.",
+           .summary = "Rigid body that rotates about its fixed reference point: three degrees of freedom, no "
+                      "constraints.",
            .fields = {mass_field().as(kMass), inertia_field().as(kInertia), reference_field().as(kReference),
                       position_field("the fixed point"), orientation_field(), angular_velocity_field(),
                       inertial_angular_velocity_field()},

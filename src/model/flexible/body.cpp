@@ -30,23 +30,23 @@ ReductionMethod method_of(const Description& d, const Entry& body) {
   const int choice = Inputs<double>(d, body, nullptr, nullptr).choice(body.kind->field("method"));
   return choice == 0 ? ReductionMethod::HurtyCraigBampton : ReductionMethod::Free;
 }
-// An interface is rigid with its nodes, wherever it is: far away it is hardly meant.
-void add_remark(const Entry& entry, const InterfaceNodes& interface, const FiniteElements& elements,
-                std::vector<std::string>& remarks) {
+// An interface is rigid with its nodes, wherever it is: a large distance is probably a mistake.
+void warn_of_distance(const Entry& entry, const InterfaceNodes& interface, const FiniteElements& elements,
+                      std::vector<std::string>& warnings) {
   Eigen::AlignedBox3d box;
   for (const int node : interface.nodes) box.extend(Vec3(elements.places.col(node)));
   const double distance = box.exteriorDistance(interface.place);
   if (distance > std::max(box.diagonal().norm(), 0.1 * elements.extent()))
-    remarks.push_back(fmt::format(
-        "flexible.{}: its place is {:.3g} m away from its nodes, which it moves as a rigid arm would",
+    warnings.push_back(fmt::format(
+        "flexible.{}: its position is {:.3g} m away from its nodes; a rigid arm connects it to them",
         entry.name, distance));
 }
 // Tetrahedra with four nodes have one strain each, and no bending but in steps from one to the next.
-void add_remark_on_tetrahedra(const Entry& body, const SolidMesh& mesh, std::vector<std::string>& remarks) {
+void warn_of_tetrahedra(const Entry& body, const SolidMesh& mesh, std::vector<std::string>& warnings) {
   const auto stiff = std::count_if(mesh.elements.begin(), mesh.elements.end(),
                                    [](const std::vector<int>& nodes) { return nodes.size() == 4; });
   if (stiff > 0)
-    remarks.push_back(fmt::format(
+    warnings.push_back(fmt::format(
         "flexible.{}: {} of its {} elements are tetrahedra with 4 nodes, which are much too stiff "
         "in bending: expected 10 nodes (order 2 in Gmsh) or hexahedra",
         body.name, stiff, mesh.elements.size()));
@@ -184,14 +184,14 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
   }
   try {
     out->mesh = meshed(in);
-    add_remark_on_tetrahedra(body, out->mesh.solid, out->remarks);
+    warn_of_tetrahedra(body, out->mesh.solid, out->warnings);
     const FiniteElements& elements = out->mesh.elements;
     std::vector<InterfaceNodes>& interfaces = out->interfaces;
     const Pose<double> start = flexible_start(d, body, body, params).pose;
     for (const int i : interfaces_) {
       const Entry& entry = flexible_entry(d, i);
       interfaces.push_back(interface_nodes(Inputs<double>(d, entry, params, nullptr), start, elements));
-      add_remark(entry, interfaces.back(), elements, out->remarks);
+      warn_of_distance(entry, interfaces.back(), elements, out->warnings);
     }
     SecondDerivatives second;
     if (second_order_) {
@@ -205,8 +205,8 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
         };
       else
         throw std::invalid_argument(
-            "has no geometric stiffness: matrices say nothing of it, expected a beam, a frame, a brick or a "
-            "mesh");
+            "has no geometric stiffness: it cannot be derived from matrices, expected a beam, a frame, a "
+            "brick or a mesh");
     }
     out->reduced = reduce(elements, interfaces, method_of(d, body), modes_of(body), second);
   } catch (const std::invalid_argument& mistake) {
@@ -216,7 +216,7 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
   // Modal damping: a share of the critical one, and a time of relaxation.
   const int n = static_cast<int>(out->reduced.frequencies.size());
   if (n == 0)
-    out->remarks.push_back(
+    out->warnings.push_back(
         fmt::format("flexible.{}: has no modes and is rigid: expected `modes` above 0, or a second interface",
                     body.name));
   const ShapeIntegralsOf<double> integrals(n, out->reduced.integrals.data());
@@ -269,10 +269,10 @@ FlexibleBatch::MaterialScales FlexibleBatch::material_scales(const Inputs<Varied
         } else {
           throw InputError(
               fmt::format("flexible.{}.{}", entry.name, kind.name),
-              fmt::format("expected a parameter that leaves the modes of the body as they are (density, "
+              fmt::format("expected a parameter that does not change the modes of the body (density, "
                           "young of solids, damping, damping_ratio, velocities), got {}",
                           kind.name),
-              "--method difference gives differences of whole runs");
+              "use --method difference: finite differences of whole runs");
         }
       }
     }
@@ -374,9 +374,9 @@ class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
                : is_beam_frame(in.entry()) ? "members have section_force and section_moment of MEMBER[0.5]"
                                            : "";
   }
-  std::vector<std::string> remarks(const Description& d, const double* params) const override {
+  std::vector<std::string> warnings(const Description& d, const double* params) const override {
     const auto made = source_->made(d, params);
-    std::vector<std::string> out = made->remarks;
+    std::vector<std::string> out = made->warnings;
     if (!made->mistake.empty()) return out;
     const Entry& body = flexible_entry(d, source_->body());
     const Pose<double> start = flexible_start(d, body, body, params).pose;
@@ -387,15 +387,15 @@ class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
       if (output.of == Of::Displacement) {
         if (const double distance = distance_of_displacement(made->mesh, place); distance > 0)
           out.push_back(fmt::format(
-              "sensors.{}: its place is {:.3g} m outside of '{}'; it shows the nearest node of it",
+              "sensors.{}: its position is {:.3g} m outside '{}'; the nearest node is used instead",
               sensor.name, distance, body.name));
         continue;
       }
       const double distance = stress_rows(made->mesh.solid, made->mesh.material, place).distance;
       if (distance > 1e-6 * made->mesh.elements.extent())
-        out.push_back(
-            fmt::format("sensors.{}: its place is {:.3g} m outside of '{}'; it shows the nearest place of it",
-                        sensor.name, distance, body.name));
+        out.push_back(fmt::format(
+            "sensors.{}: its position is {:.3g} m outside '{}'; the nearest point is used instead",
+            sensor.name, distance, body.name));
     }
     return out;
   }
@@ -569,7 +569,7 @@ class FlexibleInterface : public ForBothScalars<FlexibleInterface, FlexibleBatch
  public:
   FlexibleInterface() {
     facts_.coupling.rows = 6;  // they are counted before the modes are known
-    facts_.row_names = {"place x", "place y", "place z", "rotation x", "rotation y", "rotation z"};
+    facts_.row_names = {"position x", "position y", "position z", "rotation x", "rotation y", "rotation z"};
   }
   void derive(const Inputs<double>& in, double* out) const {
     const Description& d = in.description();
@@ -776,13 +776,13 @@ class FlexibleInterface : public ForBothScalars<FlexibleInterface, FlexibleBatch
 
 }  // namespace
 
-std::vector<std::string> flexible_remarks(const Model& model, const double* params) {
+std::vector<std::string> flexible_warnings(const Model& model, const double* params) {
   std::vector<std::string> out;
   for (const auto& batch : model.batches) {
     const auto* flexible = dynamic_cast<const FlexibleBatch*>(batch.get());
     if (flexible == nullptr) continue;
-    for (std::string& remark : flexible->remarks(model.description(), params))
-      out.push_back(std::move(remark));
+    for (std::string& warning : flexible->warnings(model.description(), params))
+      out.push_back(std::move(warning));
   }
   return out;
 }

@@ -49,8 +49,8 @@ class FlexibleSource {
   void add_interface(int entry) { interfaces_.push_back(entry); }
 
   struct Made {
-    std::string mistake, hint;         // what is wrong, if anything; the rest is empty then
-    std::vector<std::string> remarks;  // what is right but hardly meant
+    std::string mistake, hint;          // what is wrong, if anything; the rest is empty then
+    std::vector<std::string> warnings;  // about valid input that is probably a mistake
     Meshed mesh;
     std::vector<InterfaceNodes> interfaces;
     ReducedBody reduced;
@@ -81,7 +81,7 @@ class FlexibleBatch : public Batch {
   }
   int modes() const { return modes_; }
   // What is right but hardly meant, of a body that can be made: an interface far from its nodes, a sensor outside of the body, elements that are too stiff, no modes.
-  virtual std::vector<std::string> remarks(const Description&, const double*) const { return {}; }
+  virtual std::vector<std::string> warnings(const Description&, const double*) const { return {}; }
 
  protected:
   // Sets the facts that depend on modes and on what sensors look at.
@@ -178,9 +178,9 @@ class FlexibleOutput {
   }
 };
 
-// The remarks of all flexible bodies, for warnings of analyses.
+// Warnings about all flexible bodies, for analyses.
 class Model;
-std::vector<std::string> flexible_remarks(const Model& model, const double* params);
+std::vector<std::string> flexible_warnings(const Model& model, const double* params);
 
 std::unique_ptr<Batch> make_flexible_body(unsigned shape);
 std::unique_ptr<Batch> make_flexible_interface(unsigned shape);

@@ -66,7 +66,7 @@ class Scanner {
   long count() {
     const long out = integer();
     if (out < 0 || static_cast<std::size_t>(out) > rest_.size() + 1)
-      fail(fmt::format("expected a count of what follows, got {}", out));
+      fail(fmt::format("expected the number of entries that follow, got {}", out));
     return out;
   }
   // A text between quotation marks.
@@ -186,7 +186,7 @@ class GmshReader {
 
   void add_node(long tag, const Vec3& place) {
     if (!index_.emplace(tag, static_cast<int>(places_.size())).second)
-      in_.fail(fmt::format("the node {} is there twice", tag));
+      in_.fail(fmt::format("node {} is defined twice", tag));
     places_.push_back(place);
   }
   Vec3 place() {
@@ -376,7 +376,7 @@ SparseMatrix parse_matrix_market(std::string_view text) {
     for (long c = 0; c < columns; ++c)
       for (long r = symmetric ? c : 0; r < rows; ++r) add(r, c, in.number());
   }
-  if (!in.at_end()) in.fail("expected the end of the file, got more entries than its sizes say");
+  if (!in.at_end()) in.fail("expected the end of the file, got more entries than its header declares");
   SparseMatrix out(rows, columns);
   out.setFromTriplets(entries.begin(), entries.end());
   return out;

@@ -319,10 +319,10 @@ FiniteElements solid_elements(const SolidMesh& mesh, const Material& material) {
     const Eigen::Matrix3Xd X = corners(mesh, element);
     if (SolidElement::inside_out(X)) {
       const Vec3 middle = X.rowwise().mean();
-      throw std::invalid_argument(fmt::format(
-          "has an element that is turned inside out: number {}, about ({:.4g}, {:.4g}, {:.4g}) in body axes",
-          mesh.numbers.empty() ? static_cast<long>(at) + 1 : mesh.numbers[at], middle.x(), middle.y(),
-          middle.z()));
+      throw std::invalid_argument(
+          fmt::format("has an inverted element: number {}, about ({:.4g}, {:.4g}, {:.4g}) in body axes",
+                      mesh.numbers.empty() ? static_cast<long>(at) + 1 : mesh.numbers[at], middle.x(),
+                      middle.y(), middle.z()));
     }
     const SolidElement e(X, D);
     const MatrixXd mass = material.density * e.mass();

@@ -397,7 +397,7 @@ TEST(Files, ElementsOfSeveralGroupsAreOneElement) {
   // The second tetrahedron has its nodes in the wrong order.
   const SolidMesh turned = parse_gmsh(mesh(first + "9 4 2 1 1 3 2 4 5\n", 2));
   const std::string inside_out = mistake([&] { solid_elements(turned, kSteel); });
-  EXPECT_NE(inside_out.find("turned inside out: number 9, about (0.5, 0.5, 0.5)"), std::string::npos)
+  EXPECT_NE(inside_out.find("inverted element: number 9, about (0.5, 0.5, 0.5)"), std::string::npos)
       << inside_out;
 }
 
@@ -449,7 +449,7 @@ TEST(Files, MistakesHaveTheirLine) {
       "line 6: expected the entries of one triangle of a symmetric matrix, got both");
   has(message(parse_matrix_market,
               "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 2\n2 2 2\n2 1 -1\n"),
-      "expected the end of the file, got more entries than its sizes say");
+      "expected the end of the file, got more entries than its header declares");
   has(message(parse_matrix_market, "%%MatrixMarket matrix array real general\n2 2\n1 2 x 4\n"),
       "line 3: expected a number, got 'x'");
 }
@@ -729,32 +729,32 @@ TEST(SecondDerivatives, AreThoseOfAnEnergy) {
 }
 
 TEST(FlexibleBodies, WhatIsHardlyMeantIsRemarked) {
-  const auto remarks = [](const Vec3& interface, const Vec3& stress) {
+  const auto warnings = [](const Vec3& interface, const Vec3& stress) {
     ModelBuilder b;
     add_block(b);
     b.begin(Section::Flexible, "left", "interface").set("of", std::string("block")).set("at", interface);
     b.set("group", std::string("x-"));
     b.sensor("stress", "stress").set("of", std::string("block")).set("at", stress);
     const auto d = b.finish();
-    return flexible_remarks(*Model::compile(d), d->numbers.data());
+    return flexible_warnings(*Model::compile(d), d->numbers.data());
   };
-  EXPECT_TRUE(remarks({-0.5, 0, 0}, {0.2, 0, 0}).empty());
-  EXPECT_TRUE(remarks({-0.6, 0, 0}, {0.5, 0.1, 0.05}).empty());
-  const auto found = remarks({0.5, 0, 0}, {0.5, 0.2, 0});
+  EXPECT_TRUE(warnings({-0.5, 0, 0}, {0.2, 0, 0}).empty());
+  EXPECT_TRUE(warnings({-0.6, 0, 0}, {0.5, 0.1, 0.05}).empty());
+  const auto found = warnings({0.5, 0, 0}, {0.5, 0.2, 0});
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0],
-            "flexible.left: its place is 1 m away from its nodes, which it moves as a rigid arm would");
+            "flexible.left: its position is 1 m away from its nodes; a rigid arm connects it to them");
   EXPECT_EQ(found[1],
-            "sensors.stress: its place is 0.1 m outside of 'block'; it shows the nearest place of it");
+            "sensors.stress: its position is 0.1 m outside 'block'; the nearest point is used instead");
 }
 
-std::vector<std::string> remarks_of(ModelBuilder& b) {
+std::vector<std::string> warnings_of(ModelBuilder& b) {
   const auto d = b.finish();
-  return flexible_remarks(*Model::compile(d), d->numbers.data());
+  return flexible_warnings(*Model::compile(d), d->numbers.data());
 }
 
 TEST(FlexibleBodies, ABodyWithoutModesIsRemarked) {
-  const auto remarks = [](double modes, bool second) {
+  const auto warnings = [](double modes, bool second) {
     ModelBuilder b;
     add_block(b).set("modes", {modes});
     add_interface(b, "left").set("group", std::string("x-"));
@@ -762,25 +762,25 @@ TEST(FlexibleBodies, ABodyWithoutModesIsRemarked) {
       b.begin(Section::Flexible, "right", "interface").set("of", std::string("block"));
       b.set("at", {0.5, 0, 0}).set("group", std::string("x+"));
     }
-    return remarks_of(b);
+    return warnings_of(b);
   };
   const std::vector<std::string> rigid = {
       "flexible.block: has no modes and is rigid: expected `modes` above 0, or a second interface"};
-  EXPECT_EQ(remarks(0, false), rigid);
-  EXPECT_TRUE(remarks(0, true).empty());
-  EXPECT_TRUE(remarks(3, false).empty());
+  EXPECT_EQ(warnings(0, false), rigid);
+  EXPECT_TRUE(warnings(0, true).empty());
+  EXPECT_TRUE(warnings(3, false).empty());
 }
 
 TEST(FlexibleBodies, TetrahedraWithFourNodesAreRemarked) {
   const SolidMesh brick = brick_mesh({1, 0.2, 0.1}, {4, 1, 1});
   for (const bool edges : {false, true}) {
-    const std::string file = testing::TempDir() + "liedyn_remarked_tetrahedra.msh";
+    const std::string file = testing::TempDir() + "liedyn_warned_tetrahedra.msh";
     SolidMesh mesh = tetrahedra(brick, edges);
     mesh.groups = brick.groups;
     std::ofstream(file) << gmsh(mesh, "2.2");
     ModelBuilder b;
     b.begin(Section::Flexible, "block", "mesh").set("file", file).set("young", {1e9}).set("density", {1000});
-    const auto found = remarks_of(b);
+    const auto found = warnings_of(b);
     std::remove(file.c_str());
     ASSERT_EQ(found.size(), edges ? 0U : 1U);
     if (edges) continue;
@@ -791,7 +791,7 @@ TEST(FlexibleBodies, TetrahedraWithFourNodesAreRemarked) {
 
 // Displacements are those of the nearest node, which may be as far away as elements are large.
 TEST(FlexibleBodies, DisplacementsOutsideAreRemarked) {
-  const auto remarks = [](const Vec3& at, bool beam) {
+  const auto warnings = [](const Vec3& at, bool beam) {
     ModelBuilder b;
     if (beam) {
       b.begin(Section::Flexible, "block", "circle").set("from", {-0.5, 0, 0}).set("to", {0.5, 0, 0});
@@ -800,15 +800,15 @@ TEST(FlexibleBodies, DisplacementsOutsideAreRemarked) {
       add_block(b);
     }
     b.sensor("shown", "elastic_displacement").set("of", std::string("block")).set("at", at);
-    return remarks_of(b);
+    return warnings_of(b);
   };
   for (const bool beam : {false, true}) {
-    EXPECT_TRUE(remarks({0.12, 0.05, 0.02}, beam).empty());
-    EXPECT_TRUE(remarks({0.5, 0.05, 0}, beam).empty());
+    EXPECT_TRUE(warnings({0.12, 0.05, 0.02}, beam).empty());
+    EXPECT_TRUE(warnings({0.5, 0.05, 0}, beam).empty());
     const std::vector<std::string> outside = {
-        fmt::format("sensors.shown: its place is 1{} m outside of 'block'; it shows the nearest node of it",
+        fmt::format("sensors.shown: its position is 1{} m outside 'block'; the nearest node is used instead",
                     beam ? "" : ".5")};
-    EXPECT_EQ(remarks({beam ? 1.5 : 2, 0, 0}, beam), outside);
+    EXPECT_EQ(warnings({beam ? 1.5 : 2, 0, 0}, beam), outside);
   }
 }
 
@@ -852,7 +852,7 @@ TEST(FlexibleBodies, MistakesAreExplained) {
   expect(*with([](ModelBuilder& b) {
     b.joint("pivot", "spherical").set("between", "ground", "block").set("at", {0, 0, 0});
   }),
-         "not a place of the material");
+         "not a point of the material");
   expect(*with([](ModelBuilder& b) {
     add_interface(b, "left").set("group", std::string("x-"));
     b.begin(Section::Flexible, "of_left", "interface").set("of", std::string("left")).set("at", {0, 0, 0});

@@ -241,19 +241,19 @@ TEST(Frames, MistakesAreExplained) {
         add_member(b, "apart", Vec3(0.1, 0, 1), Vec3(1, 0, 1), 1);
         add_member(b, "more", Vec3(1, 0, 1), Vec3(1, 0, 2), 1);
       },
-      "falls apart: 'apart', 'more' do not meet 'column'");
+      "is disconnected: 'apart', 'more' do not touch 'column'");
   expect(
       [&](ModelBuilder& b) {
         column(b);
         add_member(b, "again", Vec3(0, 0, 1), Vec3::Zero(), 3);
       },
-      "two members in the same place, 'column' and 'again'");
+      "two members between the same points, 'column' and 'again'");
   expect(
       [&](ModelBuilder& b) {
         column(b);
         add_member(b, "longer", Vec3(0, 0, 0.5), Vec3(0, 0, 1.5), 2);
       },
-      "members that lie on each other over a part of their length, 'column' and 'longer'");
+      "overlapping members, 'column' and 'longer'");
   expect(
       [&](ModelBuilder& b) {
         column(b);
@@ -271,7 +271,7 @@ TEST(Frames, MistakesAreExplained) {
         column(b);
         b.set("modes", {3});
       },
-      "concerns the whole frame, not one of its members");
+      "applies to the whole frame, not to one of its members");
   expect(
       [&](ModelBuilder& b) {
         column(b);
@@ -318,7 +318,7 @@ TEST(Frames, NumbersOfTheWholeFrameAreNotThoseOfItsMembers) {
       ADD_FAILURE() << path << " was set";
     } catch (const InputError& error) {
       EXPECT_EQ(error.what(),
-                path + ": concerns the whole frame, not one of its members (hint: give it to 'rack')");
+                path + ": applies to the whole frame, not to one of its members (hint: give it to 'rack')");
     }
   }
   EXPECT_TRUE(contains("flexible.arm.young"));

@@ -28,42 +28,39 @@ Field number(std::string name, std::string unit, std::string summary, Range rang
 }
 
 std::vector<Field> reduction_fields() {
-  return {
-      {.name = "method",
-       .type = FieldType::Choice,
-       .unit = "",
-       .summary =
-           "How modes are chosen: static deformations by the interfaces and modes with held interfaces "
-           "(Hurty, Craig, Bampton), or modes of the free body.",
-       .choices = {"craig_bampton", "free"}},
-      {.name = "modes",
-       .type = FieldType::Integer,
-       .unit = "",
-       .summary = "Number of modes, rounded up to a multiple of three: those with held interfaces, which "
-                  "come on top "
-                  "of the static deformations, or those of the free body.",
-       .defaults = {kDefaultModes},
-       .range = Range::NonNegative},
-      {.name = "damping_ratio",
-       .type = FieldType::Number,
-       .unit = "",
-       .summary = "Damping of all modes of the free body as a share of the critical one.",
-       .defaults = {0},
-       .range = Range::NonNegative},
-      {.name = "geometric_stiffness",
-       .type = FieldType::Choice,
-       .unit = "",
-       .summary =
-           "on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal "
-           "forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.",
-       .choices = {"off", "on"}}};
+  return {{.name = "method",
+           .type = FieldType::Choice,
+           .unit = "",
+           .summary = "Method of model reduction: static interface modes and fixed-interface normal modes "
+                      "(Hurty, Craig, Bampton), or free-free normal modes.",
+           .choices = {"craig_bampton", "free"}},
+          {.name = "modes",
+           .type = FieldType::Integer,
+           .unit = "",
+           .summary = "Number of fixed-interface or free-free normal modes, rounded up to a multiple of "
+                      "three. Static interface modes are added to the former.",
+           .defaults = {kDefaultModes},
+           .range = Range::NonNegative},
+          {.name = "damping_ratio",
+           .type = FieldType::Number,
+           .unit = "",
+           .summary = "Damping ratio of all free-free modes: damping as a fraction of critical damping.",
+           .defaults = {0},
+           .range = Range::NonNegative},
+          {.name = "geometric_stiffness",
+           .type = FieldType::Choice,
+           .unit = "",
+           .summary = "on: displacements are quadratic in the modal coordinates, which includes the "
+                      "foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces "
+                      "at its interfaces stiffen or buckle it.",
+           .choices = {"off", "on"}}};
 }
 
 Field damping_time() {
   return {.name = "damping",
           .type = FieldType::Number,
           .unit = "s",
-          .summary = "Internal damping: forces are those of the strains plus this time times their rates.",
+          .summary = "Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).",
           .defaults = {0},
           .range = Range::NonNegative};
 }
@@ -81,13 +78,13 @@ ListedKind body_kind(std::string type, std::string summary, const std::vector<Fi
   };
   std::vector<Field> fields = {
       start("position", FieldType::Vector, PoseRole::Point, "m",
-            "Initial place of the origin of the body's axes, inertial axes.")
+            "Initial position of the origin of the body's axes, inertial axes.")
           .as(kSolidPosition),
       start("orientation", FieldType::Rotation, PoseRole::Orientation, "rad",
             "Initial orientation, body to inertial axes.")
           .as(kSolidOrientation),
       start("velocity", FieldType::Vector, PoseRole::Direction, "m/s",
-            "Initial velocity of the origin, inertial axes; the body begins as a rigid one.")
+            "Initial velocity of the origin, inertial axes; initially the body moves as a rigid body.")
           .as(kSolidVelocity),
       start("angular_velocity_inertial", FieldType::Vector, PoseRole::Direction, "rad/s",
             "Initial angular velocity, inertial axes.")
@@ -114,7 +111,7 @@ ListedKind brick() {
       {.name = "size",
        .type = FieldType::Vector,
        .unit = "m",
-       .summary = "Lengths along the body's x, y and z axes, whose origin is in the middle.",
+       .summary = "Lengths along the body's x, y and z axes; their origin is the centre of the brick.",
        .required = true,
        .range = Range::Positive,
        .pose = PoseRole::Fixed},
@@ -164,30 +161,26 @@ ListedKind matrices() {
       "or "
       "three displacements and three rotations for each node.",
       {file("mass_matrix",
-            "Mass matrix: MatrixMarket, or .npz of scipy.sparse.save_npz (csr, csc, coo) or of np.savez, "
-            "there the "
-            "array M or the one that is named after a colon, body.npz:mass."),
+            "Mass matrix: MatrixMarket, or .npz of scipy.sparse.save_npz (csr, csc, coo) or of np.savez. Of "
+            "the latter the array M, or the one named after a colon: body.npz:mass."),
        file("stiffness_matrix", "Stiffness matrix in a file of the same kinds; of np.savez the array K."),
        file("nodes",
-            "Places of the nodes, one in each row of a matrix in a file of the same kinds, body axes; of "
-            "np.savez "
-            "the array nodes.")});
+            "Positions of the nodes, one per row of a matrix in a file of the same kinds, body axes; of "
+            "np.savez the array nodes.")});
 }
 
 ListedKind beam_frame() {
-  return body_kind(
-      "frame",
-      "Frame of linear beams, its members, which are joined rigidly where their ends meet each other or a "
-      "node "
-      "of another. Members are entries with the keys of a beam and `of`, in the axes of the frame. Groups of "
-      "nodes: MEMBER.start and MEMBER.end.",
-      {});
+  return body_kind("frame",
+                   "Frame of linear beams, its members. They are rigidly connected where an end coincides "
+                   "with an end or a node of another member. Members are entries with the keys of a beam and "
+                   "`of`, in the axes of the frame. Groups of nodes: MEMBER.start and MEMBER.end.",
+                   {});
 }
 
 ListedKind interface() {
   return {{"interface",
-           "Place of a flexible body where joints and forces may act: a body without inertia that follows "
-           "the material.",
+           "Attachment point of a flexible body for joints and forces: a massless body that moves with the "
+           "material.",
            {{.name = "of",
              .type = FieldType::Flexible,
              .unit = "",
@@ -197,24 +190,22 @@ ListedKind interface() {
             {.name = "at",
              .type = FieldType::Vector,
              .unit = "m",
-             .summary = "Its place in the initial configuration, inertial axes.",
+             .summary = "Its position in the initial configuration, inertial axes.",
              .required = true,
              .pose = PoseRole::Point,
              .index = kInterfaceAt},
             {.name = "radius",
              .type = FieldType::Number,
              .unit = "m",
-             .summary = "All nodes of the body within this distance move with the interface, as one rigid "
-                        "piece; the node "
-                        "at the place alone if neither this nor a group is given.",
+             .summary = "All nodes of the body within this distance move rigidly with the interface. If "
+                        "neither this nor a group is given, only the node at its position does.",
              .range = Range::Positive,
              .index = kInterfaceRadius},
             {.name = "group",
              .type = FieldType::Text,
              .unit = "",
-             .summary = "All nodes of this group move with the interface, as one rigid piece: a face of a "
-                        "brick, start or end "
-                        "of a beam.",
+             .summary = "All nodes of this group move rigidly with the interface: a face of a brick, start "
+                        "or end of a beam.",
              .index = kInterfaceGroup},
             formulation_field("Coordinates of the interface").as(kInterfaceFormulation)}},
           &make_flexible_interface,
@@ -246,7 +237,7 @@ Meshed meshed_brick(const Inputs<double>& in) {
     if (!(wanted[i] >= 1) || wanted[i] != std::floor(wanted[i]))
       throw std::invalid_argument(fmt::format("divisions must be whole numbers, got {}", wanted[i]));
     if ((wanted.array() + 1).prod() > kMostNodes)
-      throw std::invalid_argument(fmt::format("divisions make more than {} nodes", kMostNodes));
+      throw std::invalid_argument(fmt::format("divisions result in more than {} nodes", kMostNodes));
     divisions[static_cast<std::size_t>(i)] = static_cast<int>(wanted[i]);
   }
   return of_solids(brick_mesh(in.vector(in.kind().field("size")), divisions), material_of(in));
@@ -302,11 +293,11 @@ Meshed meshed_matrices(const Inputs<double>& in) {
         full.M.rows(), full.M.cols(), full.K.rows(), full.K.cols()));
   full.freedoms = size == 6 * full.nodes() ? 6 : 3;
   if (size != full.size())
-    throw std::invalid_argument(
-        fmt::format("{} nodes have 3 or 6 freedoms each, but the matrices have {} rows", full.nodes(), size));
+    throw std::invalid_argument(fmt::format(
+        "{} nodes have 3 or 6 degrees of freedom each, but the matrices have {} rows", full.nodes(), size));
   for (const SparseMatrix* matrix : {&full.K, &full.M}) {
     if (matrix->nonZeros() == 0)
-      throw std::invalid_argument(fmt::format("has no {}: all numbers of {} are zero",
+      throw std::invalid_argument(fmt::format("has no {}: all entries of {} are zero",
                                               matrix == &full.K ? "stiffness" : "mass",
                                               matrix == &full.K ? "stiffness_matrix" : "mass_matrix"));
     const double largest = matrix->coeffs().cwiseAbs().maxCoeff();
@@ -412,14 +403,12 @@ const std::vector<ListedKind>& flexible_kinds() {
       kind.summary = "Linear " + std::string(1, static_cast<char>(std::tolower(kind.summary[0]))) +
                      kind.summary.substr(1) + " Groups of nodes: start and end.";
       for (Field& field : reduction_fields()) kind.fields.push_back(std::move(field));
-      kind.fields.push_back(
-          {.name = "of",
-           .type = FieldType::Flexible,
-           .unit = "",
-           .summary =
-               "The frame that the beam is a member of, in whose axes places and directions then are; "
-               "what concerns the whole body, such as modes and damping, is given there. If not given, "
-               "the beam is a flexible body itself."});
+      kind.fields.push_back({.name = "of",
+                             .type = FieldType::Flexible,
+                             .unit = "",
+                             .summary = "Frame that the beam is a member of. Positions and directions are "
+                                        "then in the axes of the frame, and modes and damping are those of "
+                                        "the frame. If not given, the beam is a flexible body of its own."});
       out.push_back({std::move(kind), &make_flexible_body, nullptr});
     }
     out.push_back(beam_frame());

@@ -264,7 +264,7 @@ void refuse_touching(const LinearBeam& beam, std::size_t end, const LinearBeam& 
     if (distance_to_line(p, other.rest[i].p, other.rest[i + 1].p) <= tolerance)
       throw std::invalid_argument(fmt::format(
           "has the {} of '{}' on '{}' between two of its nodes, expected it at a node: choose the number of "
-          "elements of '{}' so that there is one, or make it two members",
+          "elements of '{}' so that there is one, or use two members",
           end == 0 ? "start" : "end", name_of(beam), name_of(other), name_of(other)));
 }
 
@@ -275,7 +275,7 @@ void refuse_the_same(const LinearBeam& a, const LinearBeam& b, double tolerance)
     return;
   if ((beam_curve(a.in).at(0.5).p - beam_curve(b.in).at(0.5).p).norm() <= tolerance)
     throw std::invalid_argument(
-        fmt::format("has two members in the same place, '{}' and '{}'", name_of(a), name_of(b)));
+        fmt::format("has two members between the same points, '{}' and '{}'", name_of(a), name_of(b)));
 }
 
 // Over a part of their length: the middle of a piece of one is on a piece of the other that is parallel to it. Bars that cross are not.
@@ -288,7 +288,7 @@ void refuse_overlapping(const LinearBeam& a, const LinearBeam& b, double toleran
           along.cross(to - from).norm() > 1e-6 * along.norm() * (to - from).norm())
         continue;
       throw std::invalid_argument(
-          fmt::format("has members that lie on each other over a part of their length, '{}' and '{}', about "
+          fmt::format("has overlapping members, '{}' and '{}', about "
                       "({:.4g}, {:.4g}, {:.4g}) in the axes of the frame",
                       name_of(a), name_of(b), middle.x(), middle.y(), middle.z()));
     }
@@ -306,8 +306,8 @@ void refuse_apart(const std::vector<LinearBeam>& beams, int nodes) {
       apart += (apart.empty() ? "'" : ", '") + name_of(beam) + "'";
   if (!apart.empty())
     throw std::invalid_argument(
-        fmt::format("falls apart: {} do{} not meet '{}' and what is joined to it; ends of members must be at "
-                    "the same place, or at a node of another member",
+        fmt::format("is disconnected: {} do{} not touch '{}' or the members connected to it; ends of members "
+                    "must coincide, or lie at a node of another member",
                     apart, apart.find(',') == std::string::npos ? "es" : "", name_of(beams.front())));
 }
 

@@ -218,7 +218,7 @@ double finite(const Array& array, std::size_t i) {
 }
 
 SparseMatrix dense_matrix(const Array& array) {
-  if (array.kind == 'S') fail("is a text, expected numbers");
+  if (array.kind == 'S') fail("is a string, expected numbers");
   if (array.shape.size() != 2) fail(fmt::format("has {} dimensions, expected 2", array.shape.size()));
   const std::size_t rows = array.shape[0], columns = array.shape[1];
   if (rows == 0 || columns == 0) fail("is empty");
@@ -288,7 +288,8 @@ SparseMatrix sparse_matrix(const Members& members) {
     for (std::int64_t line = 0; line < lines; ++line) {
       const std::int64_t begin = first[static_cast<std::size_t>(line)],
                          end = first[static_cast<std::size_t>(line) + 1];
-      if (begin > end || end > first.back()) fail("the array 'indptr': expected numbers that do not fall");
+      if (begin > end || end > first.back())
+        fail("the array 'indptr': expected numbers in non-decreasing order");
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t other = others[static_cast<std::size_t>(i)];
         add(by_rows ? line : other, by_rows ? other : line, static_cast<std::size_t>(i));

@@ -157,7 +157,7 @@ TEST(NumpyFiles, MistakesAreExplained) {
   EXPECT_EQ(message(changed("indices", npy("<f4", "3,", raw<float>({0, 2, 1})))),
             "the array 'indices': expected whole numbers");
   EXPECT_EQ(message(changed("indptr", npy("<i4", "3,", raw<std::int32_t>({0, 4, 3})))),
-            "the array 'indptr': expected numbers that do not fall");
+            "the array 'indptr': expected numbers in non-decreasing order");
   EXPECT_EQ(message(changed("indptr", npy("<i4", "2,", raw<std::int32_t>({0, 3})))),
             "the array 'indptr': expected 3 numbers from 0 on");
   EXPECT_EQ(message(changed("data", npy("<f8", "3,", raw<double>({1, NAN, 3})))),

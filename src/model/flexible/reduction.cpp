@@ -26,7 +26,7 @@ struct Eigenpairs {
   MatrixXd vectors;
 };
 
-constexpr const char* kLoose = "is in several pieces, or can move in itself without resistance";
+constexpr const char* kLoose = "consists of several pieces, or has internal motions without stiffness";
 
 // Takes the motions L out of the columns of X, with the mass matrix as inner product.
 class Orthogonal {
@@ -192,9 +192,9 @@ class Lanczos {
       if (size_ == known_) add_random();
       if (size_ > most_) restart(mu, S);
     }
-    throw std::invalid_argument(known_ < count_
-                                    ? fmt::format("has mass for {} modes only, fewer than asked for", known_)
-                                    : "has modes that were not found; ask for fewer");
+    throw std::invalid_argument(
+        known_ < count_ ? fmt::format("has mass for {} modes only, fewer than requested", known_)
+                        : "has modes that the eigenvalue solver did not find; request fewer modes");
   }
 
  private:
@@ -261,7 +261,7 @@ Eigenpairs spectrum(const MatrixXd& R, const SparseMatrix& M, int count) {
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(MatrixXd(R.transpose() * (M * R)));
   const VectorXd mu = eigen.eigenvalues().reverse().head(count);
   if (!(mu[count - 1] > 1e-16 * mu[0]))
-    throw std::invalid_argument("has mass for fewer modes than asked for");
+    throw std::invalid_argument("has mass for fewer modes than requested");
   const MatrixXd z = eigen.eigenvectors().rowwise().reverse().leftCols(count);
   return {mu.cwiseInverse(), R * z * mu.cwiseSqrt().cwiseInverse().asDiagonal()};
 }
@@ -366,10 +366,10 @@ void check_rigid_inertia(const FiniteElements& full, const MatrixXd& L) {
   axis.cwiseAbs().maxCoeff(&largest);
   if (axis[largest] < 0) axis = -axis;
   for (double& x : axis) x = std::abs(x) < 1e-9 ? 0 : x;
-  throw std::invalid_argument(fmt::format(
-      "has no moment of inertia about the axis ({:.3g}, {:.3g}, {:.3g}) of the body through its centre of "
-      "mass, so that no torque about it has an answer: add rotary inertia to its mass matrix",
-      axis[0], axis[1], axis[2]));
+  throw std::invalid_argument(
+      fmt::format("has no moment of inertia about the axis ({:.3g}, {:.3g}, {:.3g}) through its centre of "
+                  "mass: add rotary inertia to its mass matrix",
+                  axis[0], axis[1], axis[2]));
 }
 
 // Displacements of the points of mass by those of the nodes, and their mass matrix.
@@ -551,14 +551,14 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
   const int count = reduced_modes(method, modes, static_cast<int>(interfaces.size()));
   if (count > size - 6)
     throw std::invalid_argument(
-        fmt::format("has only {} modes, fewer than the {} that are asked for", size - 6, count));
+        fmt::format("has only {} modes, fewer than the {} requested", size - 6, count));
   if (count > kMostModes)
     throw std::invalid_argument(fmt::format("would have {} modes, expected at most {}", count, kMostModes));
 
   constexpr double kMostSecond = 3e7;  // numbers in a table of pairs: 240 MB, and there are a few of them
   if (second && static_cast<double>(full.size()) * pair_count(count) > kMostSecond)
     throw std::invalid_argument(fmt::format(
-        "is too large for geometric_stiffness: {} nodes and {} modes, take fewer of one or the other",
+        "is too large for geometric_stiffness: {} nodes and {} modes, reduce the number of nodes or of modes",
         full.nodes(), count));
 
   // Rigid motions in the coordinates of T.
@@ -594,7 +594,7 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
     const SparseMatrix K_ii = K.topLeftCorner(inside, inside), M_ii = M.topLeftCorner(inside, inside);
     const Inverse inverse(K_ii, M_ii, MatrixXd(inside, 0), extent);
     if (count > 0 && !inverse.exists())
-      throw std::invalid_argument("can still move freely with all interfaces held");
+      throw std::invalid_argument("can still move freely with all interfaces fixed");
     if (count > 0) found = craig_bampton(K, M, inverse, boundary, count - boundary + 6, L, extent);
     if (inverse.exists()) answer.topRows(inside) = inverse.apply(forces.topRows(inside));
   }

@@ -28,11 +28,11 @@ std::vector<Field> fields(const std::string& name, const std::string& unit, Load
           {.name = "axes",
            .type = FieldType::Choice,
            .unit = "",
-           .summary = "Axes of the components: they stand still, or turn with the body.",
+           .summary = "Axes of the components: inertial, or fixed to the body.",
            .choices = {"inertial", "body"},
            .index = kAxes},
           frame_rotation("rotation",
-                         "Axes that turn with the body, to body axes; those of the body if not given.")
+                         "Rotation from these body-fixed axes to the body axes; the body axes if not given.")
               .as(kRotation)};
 }
 

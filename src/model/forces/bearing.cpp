@@ -51,8 +51,8 @@ void LinearBearing::check(const Inputs<double>& in, std::string& message, std::s
         message = fmt::format("stiffness[{}][{}]: expected 0, got {}: the shaft turns freely about z",
                               entry / 6, entry % 6, K[entry]);
         hint =
-            "the components are x, y, z, tilt about x, tilt about y, turn about z; a joint_spring holds a "
-            "turn";
+            "the components are x, y, z, tilt about x, tilt about y, turn about z; use a joint_spring for a "
+            "stiffness about z";
         return;
       }
 }
@@ -102,7 +102,7 @@ ListedKind bearing() {
   Field damping = stiffness;
   damping.name = "damping";
   damping.unit = "N s/m, N s/rad, N m s/rad";
-  damping.summary = "Damping matrix of the same six; the last one is the viscous drag of the turn.";
+  damping.summary = "Damping matrix of the same six; the last one is the viscous drag about z.";
   damping.required = false;
   damping.index = kDamping;
   return {

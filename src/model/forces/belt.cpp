@@ -159,7 +159,7 @@ ListedKind belt() {
          .type = FieldType::Vector,
          .unit = "m",
          .summary = "A point of the plane of the belt in the initial configuration, inertial axes; the "
-                    "place of the first joint if not given.",
+                    "position of the first joint if not given.",
          .pose = PoseRole::Point,
          .index = kAt}}},
       &make_batch<Belt>};

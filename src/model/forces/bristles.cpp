@@ -12,8 +12,9 @@ std::vector<Field> bristle_fields() {
   return {{.name = "presliding",
            .type = FieldType::Number,
            .unit = "m",
-           .summary = "Distance by which the surfaces shift before they slide: friction with bristles, which "
-                      "holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.",
+           .summary =
+               "Presliding displacement: the deflection of the bristles before the surfaces slide. Such "
+               "friction keeps a body at rest. Without it, friction falls to 0 below the speed `smoothing`.",
            .range = Range::Positive},
           {.name = "presliding_damping",
            .type = FieldType::Number,

@@ -105,7 +105,7 @@ ListedKind bushing() {
            "Springs and dampers along and about three axes that are fixed to the first body; relaxed in the "
            "initial configuration.",
            {between_bodies("The two bodies; the first carries the axes.").as(kBetween),
-            common_place("Place in the initial configuration, inertial axes.").as(kAt),
+            common_place("Position in the initial configuration, inertial axes.").as(kAt),
             {.name = "orientation",
              .type = FieldType::Rotation,
              .unit = "rad",

@@ -24,10 +24,9 @@ std::vector<Field> law_fields(int first) {
       {.name = "law",
        .type = FieldType::Choice,
        .unit = "",
-       .summary =
-           "smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. "
-           "stick: a bristle of the stiffness capacity/deflection holds it; its share of the capacity is the "
-           "state NAME.bristle.",
+       .summary = "smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. "
+                  "stick: a bristle of the stiffness capacity/deflection holds it. The fraction of the "
+                  "capacity that the bristle carries is the state NAME.bristle.",
        .choices = {"smooth", "stick"},
        .index = first},
       machine_signal("capacity", "N or N m",
@@ -43,11 +42,13 @@ std::vector<Field> law_fields(int first) {
                      Range::Positive)
           .as(first + 3),
       machine_number("damping_time", "s",
-                     "The bristle is damped by capacity*damping_time times the rate of its share, law stick.",
+                     "The damping of the bristle is capacity*damping_time times the rate of the fraction "
+                     "that it carries, law stick.",
                      {0}, Range::NonNegative)
           .as(first + 4),
-      machine_start("initial_bristle", "",
-                    "Share of the capacity that the bristle carries at the start, from -1 to 1, law stick.")
+      machine_start(
+          "initial_bristle", "",
+          "Fraction of the capacity that the bristle carries at the start, from -1 to 1, law stick.")
           .as(first + 5)};
 }
 
@@ -98,7 +99,7 @@ void Clutch<Coordinate, Sticks>::check(const Inputs<double>& in, std::string& me
   const ClutchFields f(in.kind());
   if (!Sticks && !in.stored(f.smoothing)) {
     message = "smoothing: missing: the slip below which the torque falls to 0";
-    hint = "choose it well below the slip of interest, or take \"law\": \"stick\"";
+    hint = "choose it well below the slip of interest, or use \"law\": \"stick\"";
   } else if (in.number(f.capacity) < 0) {
     message = fmt::format("capacity: expected a number >= 0, got {}", in.number(f.capacity));
   } else if (const double s = in.number(f.damping + 1); Sticks && !(std::abs(s) <= 1)) {

@@ -106,9 +106,8 @@ std::vector<Field> SampledBoxShape::shape_fields(int body) {
   out.push_back({.name = "samples",
                  .type = FieldType::Integer,
                  .unit = "",
-                 .summary =
-                     "Points between the ends of each edge, and of the axis of a capsule, where contact "
-                     "is looked for besides the ends.",
+                 .summary = "Number of points that are checked for contact in addition to the ends, on each "
+                            "edge and on the axis of a capsule.",
                  .defaults = {3},
                  .range = Range::NonNegative});
   return out;
@@ -123,7 +122,7 @@ void SampledBoxShape::check(const Inputs<double>& in, int first, std::string& me
   BoxShape::check(in, first, message, hint);
   if (const int count = samples(in, first + BoxShape::fields); message.empty() && count > kMostSamples) {
     message = fmt::format("samples: expected at most {}, got {}", kMostSamples, count);
-    hint = "each of them is looked at in every evaluation";
+    hint = "each of them is checked in every evaluation";
   }
 }
 
@@ -160,7 +159,7 @@ void BearingShape::check(const Inputs<double>& in, int first, std::string& messa
 }
 
 std::vector<Field> JournalShape::shape_fields(int) {
-  return {required_length("clearance", "Radius of the bearing less that of the journal.", Range::Positive),
+  return {required_length("clearance", "Radius of the bearing minus that of the journal.", Range::Positive),
           optional_length(
               "radius", "Radius of the journal. The friction acts at this radius less half the penetration."),
           optional_length("length",

@@ -84,24 +84,23 @@ Approach JointSpring::approach(const std::array<Motion<double>, 2>& f, const dou
 }
 
 ListedKind joint_spring() {
-  return {
-      {"joint_spring",
-       "Spring and damper on the angle or the displacement of a joint; an angle may wind up over many turns.",
-       {named_joint("The joint it acts in.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
-        with_signals(number("stiffness", "N m/rad or N/m", "Spring constant k.", {0})).as(kStiffness),
-        with_signals(number("cubic_stiffness", "N m/rad^3 or N/m^3",
-                            "Spring constant k3 of the cube of the deflection.", {0}))
-            .as(kCubic),
-        with_signals(number("damping", "N m s/rad or N s/m", "Damping constant.", {0})).as(kDamping),
-        with_signals(number("free", "rad or m", "The coordinate at which the spring is relaxed.", {0},
-                            Range::Any, true))
-            .as(kFree),
-        number("backlash", "rad or m",
-               "Width of a dead band about `free` in which the spring does not act; the damping does.", {0},
-               Range::NonNegative)
-            .as(kBacklash)}},
-      &make_watched_spring<JointSpring>,
-      &signal_shape};
+  return {{"joint_spring",
+           "Spring and damper on the angle or the displacement of a joint; an angle may exceed one turn.",
+           {named_joint("The joint it acts in.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
+            with_signals(number("stiffness", "N m/rad or N/m", "Spring constant k.", {0})).as(kStiffness),
+            with_signals(number("cubic_stiffness", "N m/rad^3 or N/m^3",
+                                "Spring constant k3 of the cube of the deflection.", {0}))
+                .as(kCubic),
+            with_signals(number("damping", "N m s/rad or N s/m", "Damping constant.", {0})).as(kDamping),
+            with_signals(number("free", "rad or m", "The coordinate at which the spring is relaxed.", {0},
+                                Range::Any, true))
+                .as(kFree),
+            number("backlash", "rad or m",
+                   "Width of a dead band about `free` in which the spring does not act; the damping does.",
+                   {0}, Range::NonNegative)
+                .as(kBacklash)}},
+          &make_watched_spring<JointSpring>,
+          &signal_shape};
 }
 
 // ---- stop
@@ -157,8 +156,8 @@ ListedKind joint_stop() {
   for (const Field& field : normal_fields(1, {"N m/rad^n or N/m^n", "s/rad or s/m", "rad/s or m/s"}))
     fields.push_back(field.as(index++));
   return {{"joint_stop",
-           "Elastic stops that limit the angle or the displacement of a joint, with losses as a restitution "
-           "or a damping says.",
+           "Elastic stops that limit the angle or the displacement of a joint, with losses by a restitution "
+           "or a damping.",
            std::move(fields)},
           &make_watched<JointStop>};
 }
@@ -208,12 +207,12 @@ ListedKind joint_actuator() {
             .as(kDerivative),
         with_signals(
             number("target", "rad or m",
-                   "Where the coordinate should be. The derivative gain sees the rate of a function of "
-                   "time; of a target that names a state or a sensor it takes the whole rate as 0.",
+                   "Target value of the coordinate. The derivative gain uses the rate of a target that is a "
+                   "function of time; for a target with states or sensors this rate is taken as 0.",
                    {0}, Range::Any, true))
             .as(kTarget),
         load(with_signals(
-                 number("feed_forward", "N m or N", "Torque or force besides.", {0}, Range::Any, true)))
+                 number("feed_forward", "N m or N", "Additional torque or force.", {0}, Range::Any, true)))
             .as(kFeedForward),
         number("limit", "N m or N", "Largest torque or force, in either direction; 0: no limit.", {0},
                Range::NonNegative)
@@ -301,7 +300,7 @@ ListedKind joint_friction() {
       {"joint_friction",
        "Dry friction in a revolute, prismatic or cylindrical joint, in proportion to the load that the joint "
        "carries.",
-       {named_joint("The joint that rubs: revolute, prismatic or cylindrical.").as(kJoint),
+       {named_joint("The joint with friction: revolute, prismatic or cylindrical.").as(kJoint),
         joint_coordinate_choice().as(kCoordinate),
         number("coefficient", "", "Coefficient of friction while it slides.", {}, Range::NonNegative, false,
                true)
@@ -313,8 +312,8 @@ ListedKind joint_friction() {
                Range::Positive)
             .as(kRadius),
         number("length", "m",
-               "Length of the bearing: torques across the axis load it with torque/length. Without, they do "
-               "not count.",
+               "Length of the bearing: torques across the axis load it with torque/length. If not given, "
+               "they cause no friction.",
                {}, Range::Positive)
             .as(kLength),
         number("smoothing", "rad/s or m/s", "Speed below which the friction falls smoothly to 0.", {},

@@ -63,16 +63,17 @@ std::vector<Field> fields_of(bool joint) {
                                   "Flow through one edge of the fully open valve at `rated_drop`.",
                                   Range::NonNegative)
               .as(kRatedFlow),
-          machine_number("rated_drop", "Pa", "Pressure drop over one edge that `rated_flow` holds for.",
+          machine_number("rated_drop", "Pa", "Pressure drop over one edge at which `rated_flow` is given.",
                          {3.5e6}, Range::Positive)
               .as(kRatedDrop),
           required_machine_number("supply_pressure", "Pa", "Pressure of the supply.", Range::Any).as(kSupply),
           machine_number("tank_pressure", "Pa", "Pressure of the tank.", {0}).as(kTank),
-          machine_number("leakage", "m^3/(s Pa)", "Flow past the piston per difference of the pressures.",
-                         {0}, Range::NonNegative)
+          machine_number("leakage", "m^3/(s Pa)", "Leakage past the piston per pressure difference.", {0},
+                         Range::NonNegative)
               .as(kLeakage),
           machine_number("smoothing", "Pa",
-                         "Drop below which the flow is proportional to it; far above, it goes with the root.",
+                         "Pressure drop below which the flow is proportional to it; far above, the flow is "
+                         "proportional to its square root.",
                          {1e4}, Range::Positive)
               .as(kSmoothing),
           machine_number("damping", joint ? "N s/m or N m s/rad" : "N s/m", "Viscous friction of the piston.",

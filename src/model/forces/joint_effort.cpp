@@ -26,22 +26,22 @@ void JointEffort::partials(const World<double>&, const std::array<Motion<double>
 }
 
 ListedKind joint_effort() {
-  return {{"joint_effort",
-           "Torque or force in a joint, by an expression of states and sensors if wanted: controllers and "
-           "motors.",
-           {named_joint("The joint it acts in.").as(kEffortJoint),
-            joint_coordinate_choice().as(kEffortCoordinate),
-            {.name = "effort",
-             .type = FieldType::Number,
-             .unit = "N m or N",
-             .summary = "The torque or force on the second body, in the direction of the coordinate.",
-             .required = true,
-             .may_depend_on_time = true,
-             .may_depend_on_signals = true,
-             .load = LoadKind::TorqueOrForce,
-             .index = kEffort}}},
-          &make_force<JointEffort>,
-          &signal_shape};
+  return {
+      {"joint_effort",
+       "Torque or force in a joint, optionally an expression of states and sensors: controllers and motors.",
+       {named_joint("The joint it acts in.").as(kEffortJoint),
+        joint_coordinate_choice().as(kEffortCoordinate),
+        {.name = "effort",
+         .type = FieldType::Number,
+         .unit = "N m or N",
+         .summary = "The torque or force on the second body, in the direction of the coordinate.",
+         .required = true,
+         .may_depend_on_time = true,
+         .may_depend_on_signals = true,
+         .load = LoadKind::TorqueOrForce,
+         .index = kEffort}}},
+      &make_force<JointEffort>,
+      &signal_shape};
 }
 
 }  // namespace liedyn

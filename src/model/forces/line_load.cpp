@@ -113,7 +113,7 @@ ListedKind line_load() {
             {.name = "axes",
              .type = FieldType::Choice,
              .unit = "",
-             .summary = "Axes of the components: they stand still, or turn with the sections of the beam.",
+             .summary = "Axes of the components: inertial, or fixed to the sections of the beam.",
              .choices = {"inertial", "body"},
              .index = kAxes}}},
           // The order of the beam's elements in the last bit, then what signals ask for.

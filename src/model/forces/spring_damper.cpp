@@ -22,7 +22,7 @@ template void SpringDamper::derive<double>(const Inputs<double>&, double*);
 
 void SpringDamper::check(const Inputs<double>& in, std::string& message, std::string&) {
   if (in.in_bodies(kPoints) && !in.stored(kFreeLength))
-    message = "free_length: missing: points in body axes do not say how far apart they are";
+    message = "free_length: missing: it cannot be computed from points in body axes";
 }
 
 void SpringDamper::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
@@ -70,9 +70,8 @@ Approach SpringDamper::approach(const std::array<Motion<double>, 2>& f, const do
 ListedKind spring_damper() {
   return {
       {.type = "spring_damper",
-       .summary = "Linear spring and damper along the line between two points, on one side only if wanted: a "
-                  "rope, a "
-                  "bump stop.",
+       .summary = "Linear spring and damper along the line between two points, optionally one-sided: a rope, "
+                  "a bump stop.",
        .fields = {between_bodies().as(kBetween),
                   two_points().as(kPoints),
                   {.name = "stiffness",

@@ -139,7 +139,8 @@ ListedKind cylindrical() {
 ListedKind planar() {
   return in_tree(
       listed<Planar>(
-          "planar", "A plane of the second body moves in a plane of the first: two displacements and a turn.",
+          "planar",
+          "A plane of the second body moves in a plane of the first: two displacements and a rotation.",
           "Normal of the plane in the initial configuration, inertial axes."),
       in_plane());
 }

@@ -19,7 +19,7 @@ template void Distance::derive<double>(const Inputs<double>&, double*);
 
 void Distance::check(const Inputs<double>& in, std::string& message, std::string& hint) {
   if (in.in_bodies(kPoints) && !in.stored(kLength)) {
-    message = "length: missing: points in body axes do not say how far apart they are";
+    message = "length: missing: it cannot be computed from points in body axes";
     return;
   }
   double length[numbers];

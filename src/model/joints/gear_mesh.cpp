@@ -150,9 +150,8 @@ void GearMesh::check(const Inputs<double>& in, std::string& message, std::string
   if (w[0].turns && w[1].turns && w[0].a.cross(w[1].a).norm() < kParallel &&
       w[0].t.cross(w[1].t).norm() > kOffLine) {
     message = fmt::format(
-        "at: expected a point on the line that connects the two axes, got one whose arms from them are "
-        "{:.4g} m and {:.4g} m long "
-        "at an angle of {:.4g} rad",
+        "at: expected a point on the line that connects the two axes, got one at {:.4g} m and {:.4g} m from "
+        "them, with an angle of {:.4g} rad in between",
         w[0].arm.norm(), w[1].arm.norm(), std::asin(std::min(1.0, w[0].t.cross(w[1].t).norm())));
     hint = "the distances of `at` from the axes are the pitch radii: both circles touch there";
     return;
@@ -160,19 +159,17 @@ void GearMesh::check(const Inputs<double>& in, std::string& message, std::string
   const bool both = in.choice(kFlanks) == 1;
   if ((both || !in.stored(kNormal)) && w[0].t.cross(w[1].t).norm() <= kParallel) {
     // The normal of the pitch surfaces is needed.
-    hint = in.stored(kNormal) ? "take flanks: one" : "give the normal";
+    hint = in.stored(kNormal) ? "use flanks: one" : "give the normal";
     if (!w[0].turns && !w[1].turns) {
-      message =
-          "neither joint turns, so that there are no pitch circles to take the normal of the teeth from";
+      message = "neither joint rotates, so that no pitch circles define the normal of the teeth";
       return;
     }
     const Vec3 across = w[0].a.cross(w[1].a);
     const double apart = std::abs(across.dot(in.frame(2).p - in.frame(0).p));
     if (w[0].turns && w[1].turns && across.norm() > kParallel && apart > 1e-6 * size * across.norm()) {
       message = fmt::format(
-          "the axes pass each other at {:g} m, but both wheels move the teeth in the same direction: there "
-          "are "
-          "no pitch cones to take their normal from",
+          "the axes pass each other at {:g} m, but both wheels move the teeth in the same direction: no "
+          "pitch cones define their normal",
           apart / across.norm());
       return;
     }

@@ -58,31 +58,29 @@ template struct Generic<5>;
 template struct Generic<6>;
 
 ListedKind generic() {
-  return {
-      {.type = "generic",
-       .summary =
-           "Any of six directions held: places along three axes that the first body carries, and turns about "
-           "them.",
-       .fields = {between_bodies("The two bodies; the first carries the axes.").as(kBetween),
-                  common_place().as(kAt),
-                  {.name = "fixed",
-                   .type = FieldType::Choices,
-                   .unit = "",
-                   .summary = "The directions that are held; the others are free.",
-                   .required = true,
-                   .choices = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z"},
-                   .index = kFixed},
-                  {.name = "orientation",
-                   .type = FieldType::Rotation,
-                   .unit = "rad",
-                   .summary = "Axes of the joint in the initial configuration, joint to inertial axes.",
-                   .defaults = {0, 0, 0},
-                   .pose = PoseRole::Orientation,
-                   .index = kOrientation}},
-       .keeps_orientation = true,
-       .is_smooth = true},
-      &make,
-      &directions};
+  return {{.type = "generic",
+           .summary = "Constrains any of six relative motions: displacements along three axes of the first "
+                      "body and rotations about them.",
+           .fields = {between_bodies("The two bodies; the first carries the axes.").as(kBetween),
+                      common_place().as(kAt),
+                      {.name = "fixed",
+                       .type = FieldType::Choices,
+                       .unit = "",
+                       .summary = "The constrained motions; the others are free.",
+                       .required = true,
+                       .choices = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z"},
+                       .index = kFixed},
+                      {.name = "orientation",
+                       .type = FieldType::Rotation,
+                       .unit = "rad",
+                       .summary = "Axes of the joint in the initial configuration, joint to inertial axes.",
+                       .defaults = {0, 0, 0},
+                       .pose = PoseRole::Orientation,
+                       .index = kOrientation}},
+           .keeps_orientation = true,
+           .is_smooth = true},
+          &make,
+          &directions};
 }
 
 }  // namespace liedyn

@@ -9,9 +9,9 @@ template class RowDerivatives<1, Varied>;
 std::string row_name(const HeldRow& row) {
   const char direction = "xyz"[row.k];
   switch (row.kind) {
-    case HeldRow::Kind::Place: return std::string("place ") + direction;
-    case HeldRow::Kind::Along: return std::string("place along joint ") + direction;
-    case HeldRow::Kind::Turn: return std::string("turn about joint ") + direction;
+    case HeldRow::Kind::Place: return std::string("position ") + direction;
+    case HeldRow::Kind::Along: return std::string("position along joint ") + direction;
+    case HeldRow::Kind::Turn: return std::string("rotation about joint ") + direction;
   }
   return {};
 }

@@ -58,7 +58,7 @@ constexpr bool couples_bodies(Held held) {
   return (held & kTurns) != 0 || (places != 0 && places != kPlaces);
 }
 
-// "place x" is inertial, "joint x" are the joint's own axes.
+// "position x" is inertial, "joint x" are the joint's own axes.
 std::string row_name(const HeldRow& row);
 
 // Both frames at the place in field `at`; where the orientation of a body counts, it must have one.

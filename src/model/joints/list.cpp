@@ -66,7 +66,7 @@ std::string joint_mistake(const ListedKind& joint) {
   const bool has_axes = kind.coordinates.angle || kind.coordinates.displacement || kind.held_turns != 0;
   if (has_axes && batch->numbers_per_element() < kAxesNumbers)
     return fmt::format(
-        "has coordinates or held turns: expected at least {} numbers, those of its axes, got {}",
+        "has coordinates or constrained rotations: expected at least {} numbers, those of its axes, got {}",
         kAxesNumbers, batch->numbers_per_element());
   if (kind.bearing && kind.bearing.forces + kind.bearing.torques != rows)
     return fmt::format("its bearing has {} forces and {} torques, expected as many as constraint rows, {}",
@@ -83,7 +83,7 @@ std::string joint_mistake(const ListedKind& joint) {
     return fmt::format("its motions in a tree have {} directions, its {} constraint rows leave {}", free,
                        rows, 6 - rows);
   if (kind.tree->carried_by_bodies && !std::equal(motions.begin() + 1, motions.end(), motions.begin()))
-    return "motions that change places in a tree must be of the same kind";
+    return "motions that are exchanged in a tree must be of the same kind";
   return {};
 }
 
@@ -94,9 +94,9 @@ void register_joint(ListedKind kind) {
   // What forces, sensors and trees know about the joints of the library depends on how these derive their numbers.
   if (kind.kind.coordinates.angle || kind.kind.coordinates.displacement || kind.kind.bearing ||
       kind.kind.tree)
-    throw InputError(
-        "joint '" + kind.kind.type + "'",
-        "a registered joint has no coordinates that others name, no bearing and no place in a tree");
+    throw InputError("joint '" + kind.kind.type + "'",
+                     "a registered joint cannot have coordinates that other elements name, a bearing or "
+                     "motions in a tree");
   // Elements of several shapes have several sets of attachments, and none without an entry.
   if (kind.shape == nullptr) {
     check_attachments("joint", kind.kind, kind.make(0)->attachments());

@@ -15,7 +15,7 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
                        {.name = "at",
                         .type = FieldType::PlaneVector,
                         .unit = "m",
-                        .summary = "Place of the joint in the initial configuration, inertial axes.",
+                        .summary = "Position of the joint in the initial configuration, inertial axes.",
                         .required = true,
                         .body_axes = BodyAxes::Each,
                         .pose = PoseRole::Point,

@@ -46,7 +46,7 @@ template void Pulley::derive<double>(const Inputs<double>&, double*);
 
 void Pulley::check(const Inputs<double>& in, std::string& message, std::string& hint) {
   if (in.in_bodies(kPoints)) {
-    if (!in.stored(kLength)) message = "length: missing: points in body axes do not say how long the rope is";
+    if (!in.stored(kLength)) message = "length: missing: it cannot be computed from points in body axes";
     return;
   }
   for (int i = 0; i < 2; ++i) {
@@ -117,37 +117,38 @@ ListedKind pulley() {
        .summary = "Rope that does not stretch, from the first body over two pulleys to the second: Atwood's "
                   "machine, "
                   "a hoist, block and tackle.",
-       .fields =
-           {between_bodies("The two bodies at the ends of the rope.").as(kBetween),
-            two_points().as(kPoints),
-            {.name = "pulleys",
-             .type = FieldType::Points,
-             .unit = "m",
-             .summary = "Where the rope to the first body and the rope to the second leave their pulleys, in "
-                        "the initial configuration, inertial axes; both may be one point.",
-             .required = true,
-             .pose = PoseRole::Point,
-             .index = kPulleys},
-            {.name = "on",
-             .type = FieldType::Body,
-             .unit = "",
-             .summary = "The body that carries the pulleys; ground if not given.",
-             .index = kOn},
-            {.name = "ratio",
-             .type = FieldType::Number,
-             .unit = "",
-             .summary = "How many strands carry the second body: 1 for a plain rope, 2 for a loose pulley.",
-             .defaults = {1},
-             .range = Range::Positive,
-             .index = kRatio},
-            {.name = "length",
-             .type = FieldType::Number,
-             .unit = "m",
-             .summary = "Length to the first body, and ratio times the length to the second: of a winch a "
-                        "function of time; the initial one if not given.",
-             .range = Range::Positive,
-             .may_depend_on_time = true,
-             .index = kLength}},
+       .fields = {between_bodies("The two bodies at the ends of the rope.").as(kBetween),
+                  two_points().as(kPoints),
+                  {.name = "pulleys",
+                   .type = FieldType::Points,
+                   .unit = "m",
+                   .summary = "Points where the ropes to the first and to the second body leave their "
+                              "pulleys, in the initial configuration, inertial axes; they may coincide.",
+                   .required = true,
+                   .pose = PoseRole::Point,
+                   .index = kPulleys},
+                  {.name = "on",
+                   .type = FieldType::Body,
+                   .unit = "",
+                   .summary = "The body that carries the pulleys; ground if not given.",
+                   .index = kOn},
+                  {.name = "ratio",
+                   .type = FieldType::Number,
+                   .unit = "",
+                   .summary =
+                       "How many strands carry the second body: 1 for a plain rope, 2 for a loose pulley.",
+                   .defaults = {1},
+                   .range = Range::Positive,
+                   .index = kRatio},
+                  {.name = "length",
+                   .type = FieldType::Number,
+                   .unit = "m",
+                   .summary =
+                       "Length to the first body, and ratio times the length to the second: of a winch a "
+                       "function of time; the initial one if not given.",
+                   .range = Range::Positive,
+                   .may_depend_on_time = true,
+                   .index = kLength}},
        .is_smooth = true},
       &make_batch<Pulley>};
 }

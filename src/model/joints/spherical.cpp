@@ -23,7 +23,7 @@ std::shared_ptr<const TreeForm> tree_form() {
 
 std::vector<Attachment> Spherical::attachments() { return frames_at_common_place(kBetween, kAt); }
 
-std::string Spherical::row_name(int row) { return std::string("place ") + "xyz"[row]; }
+std::string Spherical::row_name(int row) { return std::string("position ") + "xyz"[row]; }
 
 template <class S>
 void Spherical::derivatives(const std::array<Motion<S>, 2>& f, const S*, [[maybe_unused]] const S* lambda,

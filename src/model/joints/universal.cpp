@@ -62,7 +62,7 @@ void Universal::check(const Inputs<double>& in, std::string& message, std::strin
 }
 
 std::string Universal::row_name(int row) {
-  return row < 3 ? std::string("place ") + "xyz"[row] : "angle between the axes";
+  return row < 3 ? std::string("position ") + "xyz"[row] : "angle between the axes";
 }
 
 void Universal::turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda,

@@ -26,7 +26,7 @@ Field at_point() {
 
 Field own_axes() {
   return frame_rotation("rotation",
-                        "Axes that are fixed to the body, to body axes; those of the body if not given.");
+                        "Rotation from these body-fixed axes to the body axes; the body axes if not given.");
 }
 
 // e_k.R y of a vector y = V_t or V_r, which begins at `first`: d(R y) = R dy - R y~ d_r.
@@ -42,7 +42,7 @@ void vector_gradient(const Motion<double>& m, int first, int k, SensorGradient& 
 
 std::vector<ListedSensor> body_sensors() {
   return {
-      {{"position", "Place of a point of a body, inertial axes.", {of_body(), at_point()}},
+      {{"position", "Position of a point of a body, inertial axes.", {of_body(), at_point()}},
        "m",
        3,
        [](const auto& c, auto* out) { put(c.motion().p, out); },
@@ -66,11 +66,8 @@ std::vector<ListedSensor> body_sensors() {
        [](const auto& c, auto* out) { put(c.motion().acceleration(), out); },
        {.axes = ShownIn::Inertial}},
       {{"orientation",
-        "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Of the two with "
-        "opposite "
-        "signs it is the one with w >= 0 at the start and, if no step turns by half a turn, the continuous "
-        "one "
-        "from there.",
+        "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Its sign is that of "
+        "w >= 0 at the start; from there it is continuous, if no step rotates by half a turn or more.",
         {of_body(), own_axes()}},
        "",
        4,
@@ -84,9 +81,8 @@ std::vector<ListedSensor> body_sensors() {
        },
        {.axes = ShownIn::Orientation, .remembers = true}},
       {{"rotation_vector",
-        "Orientation of a body as a rotation vector, body to inertial axes. It goes on past half a turn, if "
-        "no step turns "
-        "by more.",
+        "Orientation of a body as a rotation vector, body to inertial axes. It is continuous beyond half a "
+        "turn, if no step rotates by more.",
         {of_body(), own_axes()}},
        "rad",
        3,
@@ -101,7 +97,7 @@ std::vector<ListedSensor> body_sensors() {
        [](const auto& c, auto* out) { put(wound_cardan_angles(c, c.motion().R), out); },
        {.axes = ShownIn::Orientation, .remembers = true, .is_angle = true}},
       {{"angle",
-        "Angle of a body in the plane, from the inertial to its body axes; it counts turns.",
+        "Angle of a body in the plane, from the inertial to its body axes; continuous over many turns.",
         {of_body()}},
        "rad",
        1,

@@ -140,10 +140,10 @@ void connect_to_force(SensorConnection& c, Sensor& sensor) {
     c.refuse(
         fmt::format("expected a force in a joint or along the line between two points, got '{}' of type {}",
                     force.name, force.kind->type),
-        "applied_force and applied_torque show what other forces exert");
+        "applied_force and applied_torque give the loads of other forces");
   else if (sensor.elements > 1 && !traits.sums_elements)
-    c.refuse(fmt::format("'{}' of type {} is spread over a beam", force.name, force.kind->type),
-             "of such a force there are the power and the work");
+    c.refuse(fmt::format("'{}' of type {} is distributed along a beam", force.name, force.kind->type),
+             "such a force has the sensors power and work");
 }
 
 // The batch of a beam, exact or linear, and its first element there.
@@ -234,7 +234,8 @@ void connect_expressions(SensorConnection& c, Sensor& sensor) {
                                     sensors.data() + sensors.size());
     c.refuse(
         fmt::format("in the expression '{}', at character {}: {}", excerpt(text), place + 1, error.what()),
-        later ? "this sensor stands later: expressions may use those before them" : error.hint());
+        later ? "this sensor is defined later: expressions may use only sensors that are defined before them"
+              : error.hint());
   }
   sensor.components = static_cast<int>(sensor.expressions.size());
 }
@@ -305,7 +306,7 @@ void connect_to_quantity(SensorConnection& c, Sensor& sensor) {
   const std::string got =
       fmt::format("'{}' of type {} has no quantity '{}'", force.name, force.kind->type, excerpt(wanted));
   if (known.empty())
-    c.refuse(got + ", nor any other", "effort, power and applied_force show what other forces exert");
+    c.refuse(got + ", and no others", "effort, power and applied_force are sensors of other forces");
   else
     c.refuse(fmt::format("{}, expected one of {}", got, fmt::join(known, ", ")), did_you_mean(wanted, known));
 }

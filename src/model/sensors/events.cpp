@@ -181,12 +181,11 @@ void connect_event(SensorConnection& c, Sensor& sensor) {
   if (sensor.is_condition)
     for (Expression::Comparison& comparison : written_out.comparisons()) {
       if (comparison.is_equality && !is_of_parameters(c, comparison.difference))
-        c.refuse(
-            fmt::format("'{}': what changes with time is equal at single moments only, which steps do "
-                        "not meet",
-                        excerpt(c.word())),
-            "== and != are for parameters; write a - b for the moment when a = b, 1 - c where a condition "
-            "c does not hold, and mode > 1.5 for a state that is set");
+        c.refuse(fmt::format("'{}': values that change with time are equal only at isolated instants, which "
+                             "time steps do not hit",
+                             excerpt(c.word())),
+                 "use == and != for parameters only; write a - b for the instant when a = b, 1 - c where a "
+                 "condition c is false, and mode > 1.5 for a state that is set");
       sensor.comparisons.push_back(std::move(comparison.difference));
     }
   if (!is_given(c.entry, event_field::kSet)) return;
@@ -194,7 +193,7 @@ void connect_event(SensorConnection& c, Sensor& sensor) {
   if (trimmed(c.word()).empty()) c.refuse("expected 'target = expression', got nothing", "leave `set` out");
   for (const Assignment& a : assignments(c.word())) {
     if (!a.complete) {
-      c.refuse(fmt::format("expected 'target = expression', several between semicolons, got '{}'",
+      c.refuse(fmt::format("expected 'target = expression', several separated by semicolons, got '{}'",
                            excerpt(c.word())),
                "");
       return;

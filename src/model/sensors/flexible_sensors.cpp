@@ -15,7 +15,7 @@ Field of_beam() {
   return {.name = "of",
           .type = FieldType::Beam,
           .unit = "",
-          .summary = "The place on a beam, exact or linear, as a fraction of its length: \"wing[0.25]\".",
+          .summary = "Position on a beam, exact or linear, as a fraction of its length: \"wing[0.25]\".",
           .required = true};
 }
 // Strain or force of a section, translational or rotational part.
@@ -38,7 +38,7 @@ Field at_material(std::string summary) {
   return {.name = "at",
           .type = FieldType::Vector,
           .unit = "m",
-          .summary = std::move(summary) + " Its place in the initial configuration, inertial axes.",
+          .summary = std::move(summary) + " Its position in the initial configuration, inertial axes.",
           .required = true,
           .pose = PoseRole::Point};
 }
@@ -52,15 +52,15 @@ const FlexibleOutput& flexible(const SensorContextOf<S>& c) {
 std::vector<ListedSensor> flexible_sensors() {
   return {
       {{"section_force",
-        "Force in a section of a beam, that of the part behind on the part before: axial, shear along y and "
-        "along z, section axes.",
+        "Internal force of a beam, exerted by the part behind the section on the part before it: axial, "
+        "shear along y and along z, section axes.",
         {of_beam()}},
        "N",
        3,
        [](const auto& c, auto* out) { section_value<true, 0>(c, out); },
        {.axes = ShownIn::NoAxes}},
       {{"section_moment",
-        "Moment in a section of a beam: torsion, bending about y and about z, section axes.",
+        "Internal moment of a beam: torsion, bending about y and about z, section axes.",
         {of_beam()}},
        "N m",
        3,
@@ -90,7 +90,7 @@ std::vector<ListedSensor> flexible_sensors() {
        {.axes = ShownIn::NoAxes}},
       {{"elastic_displacement",
         "Displacement of a node of a flexible body relative to its floating frame.",
-        {of_flexible(), at_material("The node nearest to this place."), axes("body", "inertial")}},
+        {of_flexible(), at_material("The node nearest to this position."), axes("body", "inertial")}},
        "m",
        3,
        []<class S>(const SensorContextOf<S>& c, S* out) {
@@ -99,8 +99,8 @@ std::vector<ListedSensor> flexible_sensors() {
        },
        {.axes = ShownIn::Body, .connect = &connect_to_displacement}},
       {{"material_position",
-        "Place of a node of a flexible body, inertial axes.",
-        {of_flexible(), at_material("The node nearest to this place.")}},
+        "Position of a node of a flexible body, inertial axes.",
+        {of_flexible(), at_material("The node nearest to this position.")}},
        "m",
        3,
        []<class S>(const SensorContextOf<S>& c, S* out) {

@@ -96,17 +96,16 @@ std::vector<ListedSensor> force_sensors() {
        [](const auto& c, auto* out) { put(applied(c, 3), out); },
        {.axes = ShownIn::LoadedBody}},
       {{"effort",
-        "What a force element exerts in a joint, in the direction of the coordinate (motors, springs, "
-        "friction): a torque "
-        "or a force. Of a spring_damper: its tension.",
+        "Torque or force that a force element (motor, spring, friction) exerts in a joint, in the direction "
+        "of the coordinate. Of a spring_damper: its tension.",
         {of_force()}},
        "N m or N",
        1,
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = effort(c); },
        {.axes = ShownIn::NoAxes, .of_effort = true}},
       {{"power",
-        "Power of a force element or of a joint: what it adds to the energy of the bodies per time, of a "
-        "dc_motor with that of its rotor. Joints that do not depend on time have none.",
+        "Power of a force element or of a joint: the rate at which it adds energy to the bodies, for a "
+        "dc_motor including its rotor. Joints that do not depend on time have zero power.",
         {of_force_or_joint()}},
        "W",
        1,
@@ -120,16 +119,17 @@ std::vector<ListedSensor> force_sensors() {
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = S(c.at.angles[c.sensor.angle]); },
        {.axes = ShownIn::NoAxes, .remembers = true, .sums_elements = true}},
       {{"quantity",
-        "Something inside a machine element: the current of a dc_motor, the slip of a clutch, the flows of a "
+        "Internal quantity of a machine element: the current of a dc_motor, the slip of a clutch, the flows "
+        "of a "
         "hydraulic_cylinder.",
         {of_force(),
          {.name = "quantity",
           .type = FieldType::Text,
           .unit = "",
-          .summary =
-              "Which one. dc_motor: current, voltage, electrical_power, loss. clutch, joint_clutch: slip, "
-              "capacity, loss. hydraulic_cylinder, joint_hydraulics: pressure_a, pressure_b, flow_a, "
-              "flow_b, valve, force.",
+          .summary = "Name of the quantity. dc_motor: current, voltage, electrical_power, loss. clutch, "
+                     "joint_clutch: slip, "
+                     "capacity, loss. hydraulic_cylinder, joint_hydraulics: pressure_a, pressure_b, flow_a, "
+                     "flow_b, valve, force.",
           .required = true}}},
        "",
        1,

@@ -63,14 +63,14 @@ void coordinate_of_joint(const SensorContext& c, int, SensorGradient& out) {
 std::vector<ListedSensor> joint_sensors() {
   return {
       {{"reaction_force",
-        "Force that a joint exerts on its second body, at the joint's place on that body.",
+        "Force that a joint exerts on its second body, at the joint's position on that body.",
         {of_joint(), axes("inertial", "body")}},
        "N",
        3,
        [](const auto& c, auto* out) { put(reaction(c, 0), out); },
        {.axes = ShownIn::LoadedBody, .shows_reactions = true}},
       {{"reaction_torque",
-        "Torque that a joint exerts on its second body, about the joint's place on that body.",
+        "Torque that a joint exerts on its second body, about the joint's position on that body.",
         {of_joint(), axes("inertial", "body")}},
        "N m",
        3,
@@ -78,7 +78,7 @@ std::vector<ListedSensor> joint_sensors() {
        {.axes = ShownIn::LoadedBody, .shows_reactions = true}},
       {{"joint_angle",
         "Angle by which the second body of a joint has turned about its axis since the initial "
-        "configuration; it goes on past half a turn, if no step turns by more.",
+        "configuration; continuous beyond half a turn, if no step rotates by more.",
         {of_joint()}},
        "rad",
        1,
@@ -119,7 +119,9 @@ std::vector<ListedSensor> joint_sensors() {
         .needs = {.displacement = true},
         .is_rate = true,
         .gradient = &coordinate_of_joint<false, Of::Rate>}},
-      {{"multiplier", "Lagrange multipliers of a joint, as they stand in the equations.", {of_joint()}},
+      {{"multiplier",
+        "Lagrange multipliers of a joint, as they appear in the equations of motion.",
+        {of_joint()}},
        "",
        0,
        [](const auto& c, auto* out) {

@@ -54,8 +54,8 @@ void register_sensor(ListedSensor sensor) {
         [[fallthrough]];
       default:
         throw InputError(path + ": field '" + field.name + "'",
-                         "a sensor does not see the value of such a field",
-                         "'of', 'at', 'between', 'points', joints, forces, states and choices it does");
+                         "a sensor cannot read the value of such a field",
+                         "it can read 'of', 'at', 'between', 'points', joints, forces, states and choices");
     }
   }
   constexpr int kMostComponents = 64;

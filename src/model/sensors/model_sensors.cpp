@@ -28,7 +28,7 @@ std::vector<ListedSensor> model_sensors() {
         {{.name = "part",
           .type = FieldType::Choice,
           .unit = "",
-          .summary = "Which part of it.",
+          .summary = "Part of the energy.",
           .choices = {"total", "kinetic", "potential"}}}},
        "J",
        1,
@@ -40,11 +40,11 @@ std::vector<ListedSensor> model_sensors() {
        {.axes = ShownIn::NoAxes, .shows_energy = true}},
       {{"expression",
         "Any expression of the time t, of parameters and of the sensors listed before it, such as "
-        "\"mass*9.81*position[2]\"; several between semicolons are the components of a vector.",
+        "\"mass*9.81*position[2]\". Several, separated by semicolons, are the components of a vector.",
         {{.name = "value",
           .type = FieldType::Text,
           .unit = "",
-          .summary = "The expression, or several between semicolons.",
+          .summary = "The expression, or several separated by semicolons.",
           .required = true,
           .holds_expression = true},
          {.name = "unit",
@@ -59,33 +59,31 @@ std::vector<ListedSensor> model_sensors() {
        },
        {.axes = ShownIn::NoAxes, .shows_reactions = true}},
       {{"event",
-        "Something that happens where an expression of the time t, of parameters and of sensors crosses "
-        "zero; it shows the "
-        "expression.",
+        "Event where an expression of the time t, of parameters and of sensors crosses zero; its output is "
+        "the expression.",
         {{.name = "when",
           .type = FieldType::Text,
           .unit = "",
-          .summary =
-              "The expression whose zero crossings are located, or a condition, \"x > 3\", which happens "
-              "where it begins to hold.",
+          .summary = "The expression whose zero crossings are located, or a condition such as \"x > 3\": the "
+                     "event is where it becomes true.",
           .required = true,
           .holds_expression = true},
          {.name = "direction",
           .type = FieldType::Choice,
           .unit = "",
           .summary =
-              "Which zero crossings count; of a condition, those where it begins to hold if not given.",
+              "Direction of the zero crossings. If not given, a condition counts only where it becomes true.",
           .choices = {"both", "rising", "falling"}},
          {.name = "set",
           .type = FieldType::Text,
           .unit = "",
-          .summary = "What it sets, \"u = 3; sensors.speed[2] = -0.8*speed[2]\": parameters, states, or, by "
+          .summary = "Assignments, \"u = 3; sensors.speed[2] = -0.8*speed[2]\": parameters, states, or, by "
                      "an impulse, "
                      "velocities that sensors show; \"joints.latch = 0\" releases a joint, 1 engages it."},
          {.name = "action",
           .type = FieldType::Choice,
           .unit = "",
-          .summary = "Whether the run goes on after it.",
+          .summary = "Whether the run continues after the event.",
           .choices = {"continue", "stop"}}}},
        "",
        1,
@@ -95,9 +93,8 @@ std::vector<ListedSensor> model_sensors() {
        },
        {.axes = ShownIn::NoAxes, .shows_reactions = true, .connect = &connect_event}},
       {{"sample",
-        "Sample and hold, as a digital controller does it: sets a parameter or a state to the value of an "
-        "expression at equal "
-        "distances in time; it shows the expression.",
+        "Sample and hold, as in a digital controller: sets a parameter or a state to the value of an "
+        "expression at equal time intervals; its output is the expression.",
         {{.name = "value",
           .type = FieldType::Text,
           .unit = "",
@@ -107,7 +104,8 @@ std::vector<ListedSensor> model_sensors() {
          {.name = "into",
           .type = FieldType::Text,
           .unit = "",
-          .summary = "What is set: \"u\", \"forces.motor.torque[2]\", \"states.held\" or \"joints.latch\".",
+          .summary = "Target of the assignment: \"u\", \"forces.motor.torque[2]\", \"states.held\" or "
+                     "\"joints.latch\".",
           .required = true},
          {.name = "every",
           .type = FieldType::Number,
@@ -118,7 +116,7 @@ std::vector<ListedSensor> model_sensors() {
          {.name = "delay",
           .type = FieldType::Number,
           .unit = "s",
-          .summary = "Time from the sample until it is set.",
+          .summary = "Delay from the sample until the target is set.",
           .defaults = {0},
           .range = Range::NonNegative},
          {.name = "first",

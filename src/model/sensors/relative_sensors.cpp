@@ -15,7 +15,8 @@ namespace {
 Field own_axes_of(const std::string& which) {
   return frame_rotation(
       which + "_rotation",
-      fmt::format("Axes that are fixed to the {} body, to body axes; those of the body if not given.", which),
+      fmt::format("Rotation from axes fixed to the {} body to its body axes; the body axes if not given.",
+                  which),
       which == "first" ? PoseRole::OnFirst : PoseRole::OnSecond);
 }
 
@@ -23,7 +24,7 @@ Field between() {
   return {.name = "between",
           .type = FieldType::Bodies,
           .unit = "",
-          .summary = "The two bodies: what is shown is the second as seen from the first.",
+          .summary = "The two bodies: the output is the motion of the second relative to the first.",
           .required = true};
 }
 Field two_points() {
@@ -41,9 +42,7 @@ Field relative_axes() {
   return {.name = "axes",
           .type = FieldType::Choice,
           .unit = "",
-          .summary =
-              "Axes of the components, which rates are relative to as well: those of the first body, or "
-              "inertial.",
+          .summary = "Axes of the components and of their rates: those of the first body, or inertial.",
           .choices = {"first", "inertial"}};
 }
 
@@ -191,9 +190,8 @@ std::vector<ListedSensor> relative_sensors() {
               component(x.velocity(inertial)[k], slopes_of_velocity(x, inertial), k, out);
             }}},
       {{"relative_rotation",
-        "Rotation vector of the second body relative to the first, in its axes. It goes on past half a turn, "
-        "if no step "
-        "turns by more.",
+        "Rotation vector of the second body relative to the first, in its axes; continuous beyond half a "
+        "turn, if no step rotates by more.",
         {between(), own_axes_of("first"), own_axes_of("second")}},
        "rad",
        3,

@@ -90,7 +90,7 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
   try {
     inline_expressions(model, names, full);
   } catch (const ExpressionError& error) {
-    findings.push_back({file, line, path, error.what(), "divide it over several states"});
+    findings.push_back({file, line, path, error.what(), "split it into several states"});
     return;
   }
 
@@ -116,7 +116,7 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
         if (input.sensor->listed->traits.gradient == nullptr) {
           findings.push_back(
               {file, line, path,
-               fmt::format("the sensor '{}' of type {} cannot stand in an expression of the dynamics",
+               fmt::format("the sensor '{}' of type {} cannot be used in an expression of the dynamics",
                            input.sensor->name, input.sensor->listed->kind.type),
                usable_sensors()});
           break;
@@ -136,9 +136,9 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
   if (used > kMaxNames || frames.size() > kMaxFrames) {
     findings.push_back(
         {file, line, path,
-         fmt::format("expected at most {} names and {} frames of bodies behind them, got {} and {}",
+         fmt::format("expected at most {} names that refer to at most {} body frames, got {} and {}",
                      kMaxNames, kMaxFrames, used, frames.size()),
-         "divide it over several states"});
+         "split it into several states"});
     return;
   }
   full.renumber(new_index);

@@ -95,7 +95,7 @@ Field initial() {
   return {.name = "initial",
           .type = FieldType::Number,
           .unit = "",
-          .summary = "Value at the start.",
+          .summary = "Initial value.",
           .defaults = {0},
           .is_initial = true,
           .index = kInitial};
@@ -124,7 +124,7 @@ ListedKind state_expression() {
 
 ListedKind state_integral() {
   return {{"integral",
-           "The integral of an input over the time, x' = input: that of a PID controller, say.",
+           "Integral of an input over time, x' = input: of a PID controller, for example.",
            {initial(), expression("input", "The input")}},
           &make,
           &shape};
@@ -138,7 +138,7 @@ ListedKind state_filter() {
             {.name = "time_constant",
              .type = FieldType::Number,
              .unit = "s",
-             .summary = "After a step of the input, x has come within 1/e of it after this time.",
+             .summary = "After a step of the input, its difference to x falls to 1/e within this time.",
              .required = true,
              .range = Range::Positive,
              .index = kTimeConstant}}},
