@@ -63,8 +63,8 @@ struct GearRatio {
 };
 std::vector<GearRatio> gear_ratios(const System& system) {
   const Model& model = system.model();
-  Numbers numbers;
-  derive_numbers(model, system.params().values().data(), numbers);
+  Constants constants;
+  derive_constants(model, system.params().values().data(), constants);
   std::vector<GearRatio> out;
   for (std::size_t b = 0; b < model.batches.size(); ++b) {
     const auto* batch = dynamic_cast<const BatchOf<GearMesh>*>(model.batches[b].get());
@@ -80,7 +80,7 @@ std::vector<GearRatio> gear_ratios(const System& system) {
                      : turn[0]          ? " rad/m"
                                         : " m/rad",
                      gear_ratio(*joints[0]->kind, *joints[1]->kind,
-                                numbers.data.data() + batch->first_number + e * GearMesh::numbers)});
+                                constants.data.data() + batch->first_constant + e * GearMesh::constants)});
     }
   }
   return out;

@@ -12,7 +12,7 @@
 #include "liedyn/io/expand/shapes.h"
 #include "liedyn/io/json.h"
 #include "liedyn/io/read_model.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 
 namespace liedyn::cli {
 namespace {
@@ -83,7 +83,7 @@ void list_parameters(const ModelArguments& arguments) {
   const Params& params = system.params();
   for (int i = 0; i < params.size(); ++i) {
     if (is_unused(params.description(), i)) continue;
-    const std::string_view unit = number_unit(params.description(), i);
+    const std::string_view unit = parameter_unit(params.description(), i);
     fmt::print("{} = {}{}{}\n", params.path(i), params.get(i), unit.empty() ? "" : " ", unit);
   }
   // Whole numbers shape the model: they are set while it is made, and no result has derivatives by them.

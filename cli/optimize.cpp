@@ -14,7 +14,7 @@
 #include "liedyn/io/scene_page.h"
 #include "liedyn/io/study_file.h"
 #include "liedyn/io/text_output.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "progress.h"
 
 namespace liedyn::cli {
@@ -39,7 +39,7 @@ void print(const StudyFile& file, const Optimum& r) {
   fmt::print("  objective            {:.9g}, at the start {:.9g}\n", r.best.objective, r.first.objective);
   for (std::size_t i = 0; i < study.variables.size(); ++i) {
     const Study::Variable& v = study.variables[i];
-    const std::string_view unit = number_unit(params.description(), params.find(v.parameters.front()));
+    const std::string_view unit = parameter_unit(params.description(), params.find(v.parameters.front()));
     const bool has_deviation = !r.deviations.empty() && !std::isnan(r.deviations[i]);
     fmt::print("  {:<20} {:.9g}{}{}{}   (start {:.6g})\n", v.name, r.best.variables[i],
                has_deviation ? fmt::format(" +- {:.2g}", r.deviations[i]) : "", unit.empty() ? "" : " ", unit,

@@ -5,7 +5,7 @@
 
 struct Drag {
   enum Fields { kOn, kCoefficient };  // in the order of the list below
-  static constexpr int frames = 1, numbers = 1;
+  static constexpr int frames = 1, constants = 1;
   static constexpr liedyn::Optional optional = {};
 
   static std::vector<liedyn::Attachment> attachments() {

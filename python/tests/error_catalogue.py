@@ -50,7 +50,7 @@ _OTHER_SINKS = {
     ("src/io/mesh_file.cpp", "fail"): (2, 3),
     ("src/model/registration.cpp", "refuse"): (1, None),
     ("src/model/description_references.cpp", "say"): (None, None),  # of two kinds: see _messages
-    ("src/model/model_numbers.cpp", "add"): (2, 3),
+    ("src/model/derive_constants.cpp", "add"): (2, 3),
     ("src/analyses/simulate.cpp", "add"): (1, None),
     ("src/analyses/converge.cpp", "add"): (1, 2),
     ("src/analyses/optimize.cpp", "finding"): (1, None),

@@ -13,7 +13,7 @@
 #include "liedyn/integrators/integrator.h"
 #include "liedyn/model/forces/watched_spring.h"
 #include "liedyn/model/is_given.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/sensors/work.h"
 #include "liedyn/system/configuration.h"
 #include "liedyn/system/initial.h"
@@ -203,7 +203,7 @@ class UnitAdvice {
         const Frame& frame = model_.frames[static_cast<std::size_t>(index)];
         if (frame.node >= 0 && frame.node < static_cast<int>(points.size()))
           points[static_cast<std::size_t>(frame.node)].push_back(
-              offset_of(frame, work_.numbers->data.data()).rho);
+              offset_of(frame, work_.constants->data.data()).rho);
       }
     }
     spans_.assign(points.size(), 0);
@@ -253,7 +253,7 @@ class UnitAdvice {
     if (std::abs(angle) <= kTurn || std::abs(angle) > kMost || std::fmod(angle, 5) != 0) return;
     if (!is_expression(number))
       say(fmt::format("{}: {:g} rad is more than a turn; {:g} degrees would be {:.6g} rad",
-                      number_path(d_, number), angle, angle, angle * std::numbers::pi / 180));
+                      parameter_path(d_, number), angle, angle, angle * std::numbers::pi / 180));
   }
   bool is_expression(int number) const {
     return std::any_of(d_.expressions.begin(), d_.expressions.end(),
@@ -328,7 +328,7 @@ class UnitAdvice {
         continue;
       for (int i = 0; i < value.count && value.first >= 0; ++i)
         if (const double given = params_[value.first + i]; given < 0 && !is_expression(value.first + i)) {
-          say(fmt::format("{}: {:g} is negative: it {}", number_path(d_, value.first + i), given,
+          say(fmt::format("{}: {:g} is negative: it {}", parameter_path(d_, value.first + i), given,
                           damps ? "feeds energy into the motion instead of damping it"
                                 : "pushes away from its relaxed position instead of towards it"));
           break;
@@ -407,8 +407,8 @@ std::vector<std::string> contact_advice(const System& system, const State& state
   at.q = state.q.data();
   at.v = state.v.data();
   at.vdot = state.vdot.data();
-  at.numbers = work.numbers->data.data();
-  at.world = {work.numbers->gravity, state.t};
+  at.constants = work.constants->data.data();
+  at.world = {work.constants->gravity, state.t};
   at.lambda = state.lambda.data();
   at.angles = state.angles.data();
   const Subsystems parts = subsystems(system, work);
@@ -418,7 +418,7 @@ std::vector<std::string> contact_advice(const System& system, const State& state
   for (const Entry& body : model.description().entries(Section::Bodies))
     if (const int mass = body.kind->field("mass"); is_given(body, mass))
       weight += system.params().get(body.fields[static_cast<std::size_t>(mass)].first) *
-                work.numbers->gravity.norm();
+                work.constants->gravity.norm();
   const double there = system.energy(state, work).kinetic + weight * length;
   if (!(there > 0)) return out;
   for (std::size_t b = 0; b < model.batches.size(); ++b) {

@@ -21,7 +21,7 @@ constexpr double kMostSteps = 1e9;    // of one run
 constexpr long kMostSamples = 1000;   // kept of each run
 constexpr long kReferenceFactor = 8;  // steps of the default reference per smallest step
 constexpr std::size_t kFittedRows = 4;
-constexpr int kNodeNumbers = 13;  // place, quaternion, inertial velocity, body-frame angular velocity
+constexpr int kNodeValues = 13;  // place, quaternion, inertial velocity, body-frame angular velocity
 
 double thread_cpu_seconds() {
   timespec now{};
@@ -49,9 +49,9 @@ struct Run {
 
 // A part of the samples whose error is of interest.
 struct Quantity {
-  enum class Kind { Poses, Twists, Numbers } kind;
+  enum class Kind { Poses, Twists, Values } kind;
   std::string name;
-  int first = 0, count = 0;  // of Numbers
+  int first = 0, count = 0;  // of Constants
 };
 
 // The multipliers that all systems have: minimal coordinates leave out most of them, and then there are none to compare.
@@ -67,7 +67,7 @@ class Samples {
   Samples(const Model& model, int multipliers)
       : nodes_(static_cast<int>(model.bodies().size())),
         multipliers_(multipliers),
-        lambda_(nodes_ * kNodeNumbers),
+        lambda_(nodes_ * kNodeValues),
         sensors_(lambda_ + multipliers),
         size_(sensors_ + model.sensor_values) {}
 
@@ -81,7 +81,7 @@ class Samples {
             double* sample) const {
     system.sense(state, work, variables, sample + sensors_);
     std::copy_n(state.lambda.begin(), multipliers_, sample + lambda_);
-    for (int i = 0; i < nodes_; ++i, sample += kNodeNumbers) {
+    for (int i = 0; i < nodes_; ++i, sample += kNodeValues) {
       const Motion<double>& m = work.motions[static_cast<std::size_t>(i)];
       Eigen::Map<Vec3>{sample} = m.p;
       Eigen::Map<Eigen::Vector4d>{sample + 3} = SO3<double>::from_matrix(m.R).coordinates();
@@ -92,12 +92,12 @@ class Samples {
 
   double distance(const Quantity& quantity, const double* a, const double* b) const {
     double sum = 0;
-    if (quantity.kind == Quantity::Kind::Numbers) {
+    if (quantity.kind == Quantity::Kind::Values) {
       for (int i = quantity.first; i < quantity.first + quantity.count; ++i)
         sum += (a[i] - b[i]) * (a[i] - b[i]);
       return std::sqrt(sum);
     }
-    for (int i = 0; i < nodes_; ++i, a += kNodeNumbers, b += kNodeNumbers) {
+    for (int i = 0; i < nodes_; ++i, a += kNodeValues, b += kNodeValues) {
       if (quantity.kind == Quantity::Kind::Twists) {
         sum += (twist(a) - twist(b)).squaredNorm();
       } else {
@@ -110,11 +110,11 @@ class Samples {
 
   double norm(const Quantity& quantity, const double* a) const {
     double sum = 0;
-    if (quantity.kind == Quantity::Kind::Numbers) {
+    if (quantity.kind == Quantity::Kind::Values) {
       for (int i = quantity.first; i < quantity.first + quantity.count; ++i) sum += a[i] * a[i];
       return std::sqrt(sum);
     }
-    for (int i = 0; i < nodes_; ++i, a += kNodeNumbers)
+    for (int i = 0; i < nodes_; ++i, a += kNodeValues)
       sum += quantity.kind == Quantity::Kind::Twists ? twist(a).squaredNorm() : place(a).squaredNorm() + 1;
     return std::sqrt(sum);
   }
@@ -209,7 +209,7 @@ class ConvergenceStudy {
     if (!options_.reference.recorded) {
       quantities_ = {{Kind::Poses, "q"}, {Kind::Twists, "v"}};
       if (layout_.multipliers() > 0)
-        quantities_.push_back({Kind::Numbers, "lambda", layout_.first_multiplier(), layout_.multipliers()});
+        quantities_.push_back({Kind::Values, "lambda", layout_.first_multiplier(), layout_.multipliers()});
     }
     const auto wanted = [&](const Sensor& sensor) {
       const auto& chosen = options_.sensors;
@@ -225,7 +225,7 @@ class ConvergenceStudy {
                                         sensor.name, sensor.components),
                             ""});
       quantities_.push_back(
-          {Kind::Numbers, sensor.name, layout_.first_sensor() + sensor.first, sensor.components});
+          {Kind::Values, sensor.name, layout_.first_sensor() + sensor.first, sensor.components});
     }
     if (quantities_.empty())
       findings.push_back({options_.reference.file, 0, "", "has no column of a sensor of this model", ""});

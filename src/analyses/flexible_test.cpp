@@ -549,7 +549,7 @@ Vec6 momentum(const System& system, const State& state) {
       const Motion<double>& point = work.motions[static_cast<std::size_t>(model.frames[frame].node)];
       x.eta.segment<3>(3 * k) = point.p, x.rate.segment<3>(3 * k) = point.V.head<3>();
     }
-    const ShapeIntegrals c(batch->modes(), work.numbers->data.data() + batch->first_number);
+    const ShapeIntegrals c(batch->modes(), work.constants->data.data() + batch->first_constant);
     const FloatingTerms<double> t(c, x, Vec3::Zero());
     Vec6 out;
     out.head<3>() = x.frame.R * t.P.head<3>();

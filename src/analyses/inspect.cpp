@@ -13,7 +13,7 @@
 #include "liedyn/base/largest.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/forces/options_without_effect.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/system/redundancy.h"
 
 namespace liedyn {
@@ -28,7 +28,7 @@ bool is_locked(const System& system, const State& state) {
   return !model.body_types.empty() && degrees_of_freedom(model, state) == 0 &&
          std::none_of(joints.begin(), joints.end(), [](const Entry& joint) { return joint.kind->drives; }) &&
          std::none_of(timed.begin(), timed.end(), [&](const Params::Bound& number) {
-           const NumberPlace place = locate_number(model.description(), number.number);
+           const ParameterPlace place = locate_parameter(model.description(), number.number);
            return place.entry != nullptr && place.section == Section::Joints;
          });
 }

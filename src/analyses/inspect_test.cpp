@@ -20,9 +20,9 @@ namespace {
 void add_bodies(DescriptionBuilder& builder, int count, double mass = 1) {
   for (int i = 1; i <= count; ++i) {
     builder.begin(Section::Bodies, fmt::format("body{}", i), "rigid");
-    builder.numbers("mass", std::array{mass});
-    builder.numbers("inertia", std::array{mass, mass, mass});
-    builder.numbers("position", std::array{static_cast<double>(i), 0.0, 0.0});
+    builder.values("mass", std::array{mass});
+    builder.values("inertia", std::array{mass, mass, mass});
+    builder.values("position", std::array{static_cast<double>(i), 0.0, 0.0});
     builder.end();
   }
 }
@@ -31,7 +31,7 @@ void add_ball(DescriptionBuilder& builder, const std::string& name, const std::s
               const std::string& second, double x, double y = 0) {
   builder.begin(Section::Joints, name, "spherical");
   builder.words("between", first, second);
-  builder.numbers("at", std::array{x, y, 0.0});
+  builder.values("at", std::array{x, y, 0.0});
   builder.end();
 }
 
@@ -75,16 +75,16 @@ void add_loop(DescriptionBuilder& builder, const std::vector<Vec3>& points, cons
   for (std::size_t i = 0; i < bars; ++i) {
     const Vec3 middle = (points[i] + points[i + 1]) / 2;
     builder.begin(Section::Bodies, bar(i + 1), "rigid");
-    builder.numbers("mass", std::array{1.0});
-    builder.numbers("inertia", std::array{0.1, 0.1, 0.1});
-    builder.numbers("position", std::span(middle.data(), 3));
+    builder.values("mass", std::array{1.0});
+    builder.values("inertia", std::array{0.1, 0.1, 0.1});
+    builder.values("position", std::span(middle.data(), 3));
     builder.end();
   }
   for (std::size_t i = 0; i <= bars; ++i) {
     builder.begin(Section::Joints, fmt::format("hinge{}", i + 1), "revolute");
     builder.words("between", i == 0 ? "ground" : bar(i), i == bars ? "ground" : bar(i + 1));
-    builder.numbers("at", std::span(points[i].data(), 3));
-    builder.numbers("axis", std::span(axes[i].data(), 3));
+    builder.values("at", std::span(points[i].data(), 3));
+    builder.values("axis", std::span(axes[i].data(), 3));
     builder.end();
   }
 }
@@ -162,9 +162,9 @@ TEST(Inspect, CountsStatesApartFromDegreesOfFreedomAndWarnsOfWhatCannotMove) {
 TEST(Inspect, MeasuresInconsistentVelocities) {
   DescriptionBuilder builder("test", "", {}, {0, 0, -9.81});
   builder.begin(Section::Bodies, "ball", "rigid");
-  builder.numbers("mass", std::array{1.0});
-  builder.numbers("inertia", std::array{1.0, 1.0, 1.0});
-  builder.numbers("velocity", std::array{0.0, 0.25, 0.0});
+  builder.values("mass", std::array{1.0});
+  builder.values("inertia", std::array{1.0, 1.0, 1.0});
+  builder.values("velocity", std::array{0.0, 0.25, 0.0});
   builder.end();
   add_ball(builder, "a", "ground", "ball", 0);
   const Inspection i = inspection(builder);

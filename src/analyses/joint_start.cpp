@@ -179,12 +179,12 @@ Description with_drives(Description d, const std::vector<Start>& starts, double 
     Entry& drive = add_entry(d, Section::Joints, start.joint + ".start", kind.type, "joint", joint);
     set_word(d, drive, "coordinate", start.coordinate.name());
     FieldValue& motion = drive.fields[prescribed_field(kind)];
-    motion.first = static_cast<std::int32_t>(d.numbers.size());
+    motion.first = static_cast<std::int32_t>(d.parameters.size());
     motion.count = 1;
     motion.given = true;
     d.expressions.push_back(
         {motion.first, 0, fmt::format("({}) + (t - ({}))*({})", *start.value, time, start.rate.value_or(0))});
-    d.numbers.push_back(*start.value);
+    d.parameters.push_back(*start.value);
   }
   return d;
 }
@@ -201,7 +201,7 @@ class Skeleton {
   struct Joint {
     int entry = -1;
     int frames[2] = {-1, -1};  // of the model
-    int numbers = -1;          // first of its numbers, where the kind has a coordinate
+    int constants = -1;        // first of its numbers, where the kind has a coordinate
     int freedom = 0;
     bool has_form = false;  // the relative motion that it allows is that of coordinates
     int vertices[2] = {0, 0};
@@ -234,7 +234,7 @@ class Skeleton {
         const Kind& kind = *absolute.entry_of(static_cast<int>(b), e).kind;
         if (kind.field("between") < 0) break;  // it acts on coordinates of other joints
         Joint joint{.entry = batch.entries[at(e)],
-                    .numbers = batch.first_number + e * batch.numbers_per_element()};
+                    .constants = batch.first_constant + e * batch.constants_per_element()};
         bool is_planar_joint = false;
         for (int k = 0; k < 2; ++k) {
           joint.frames[k] = batch.frames[at(2 * e + k)];
@@ -351,17 +351,17 @@ struct JointMotion {
   AxisMotion coordinates;    // of the second frame relative to the first
   Vec3 axis = Vec3::Zero();  // inertial axes
 };
-JointMotion joint_motion(const Model& absolute, const double* numbers, const Skeleton::Joint& joint,
+JointMotion joint_motion(const Model& absolute, const double* constants, const Skeleton::Joint& joint,
                          const std::vector<Motion<double>>& bodies) {
   JointMotion out;
   for (int k = 0; k < 2; ++k)
     out.frames[at(k)] =
-        FrameView(absolute.frames[at(joint.frames[k])], numbers, absolute.bodies().data(), bodies.data())
+        FrameView(absolute.frames[at(joint.frames[k])], constants, absolute.bodies().data(), bodies.data())
             .motion();
   const Kind& kind = *absolute.description().entries(Section::Joints)[at(joint.entry)].kind;
   if (kind.coordinates.angle || kind.coordinates.displacement) {
-    out.coordinates = axis_motion_of(out.frames, numbers + joint.numbers);
-    out.axis = out.frames[0].R * JointAxes<double>(numbers + joint.numbers).first.col(2);
+    out.coordinates = axis_motion_of(out.frames, constants + joint.constants);
+    out.axis = out.frames[0].R * JointAxes<double>(constants + joint.constants).first.col(2);
   }
   return out;
 }
@@ -406,7 +406,7 @@ Configuration moved(const System& absolute, const Skeleton& skeleton, const std:
     const int held = skeleton.held_by(start.coordinate.joint);
     if (held < 0 || !start.value) continue;
     const Skeleton::Vertex& vertex = skeleton.vertices()[at(held)];
-    const JointMotion joint = joint_motion(absolute.model(), work.numbers->data.data(),
+    const JointMotion joint = joint_motion(absolute.model(), work.constants->data.data(),
                                            skeleton.joint(vertex.joint), motions_of(absolute, c, time, work));
     const double sign = vertex.outer == 1 ? 1 : -1;
     const CoordinateChange change = change_of(absolute.params(), start.coordinate,
@@ -437,13 +437,13 @@ void set_rates(const System& absolute, const Skeleton& skeleton, const std::vect
   }
   const std::vector<Motion<double>> old_motions = motions_of(absolute, from, time, work);
   std::vector<Motion<double>> motions = motions_of(absolute, c, time, work);
-  const double* numbers = work.numbers->data.data();
+  const double* constants = work.constants->data.data();
   for (const int v : skeleton.order()) {
     const Skeleton::Vertex& vertex = skeleton.vertices()[at(v)];
     if (vertex.joint < 0) continue;
     const Skeleton::Joint& joint = skeleton.joint(vertex.joint);
-    const JointMotion before = joint_motion(absolute.model(), numbers, joint, old_motions),
-                      after = joint_motion(absolute.model(), numbers, joint, motions);
+    const JointMotion before = joint_motion(absolute.model(), constants, joint, old_motions),
+                      after = joint_motion(absolute.model(), constants, joint, motions);
     const auto outer = at(vertex.outer), inner = at(1 - vertex.outer);
     const auto omega_of = [](const Motion<double>& m) { return Vec3(m.R * m.V.tail<3>()); };
     const Motion<double>&i0 = before.frames[inner], &o0 = before.frames[outer], &i1 = after.frames[inner],
@@ -538,11 +538,11 @@ Configuration with_joint_coordinates(const System& system, const std::vector<Joi
       std::erase_if(kept, [&](const Start& s) { return s.is_driven || (!s.rate && !keeps); });
       for (Start& start : kept) {
         const AxisMotion now =
-            joint_motion(absolute.model(), work.numbers->data.data(),
+            joint_motion(absolute.model(), work.constants->data.data(),
                          skeleton.joint_of(start.coordinate.joint), motions_of(absolute, c, time, work))
                 .coordinates;
         const AxisMotion before =
-            joint_motion(absolute.model(), work.numbers->data.data(),
+            joint_motion(absolute.model(), work.constants->data.data(),
                          skeleton.joint_of(start.coordinate.joint), motions_of(absolute, own, time, work))
                 .coordinates;
         start.value = value_of(now, start.coordinate);

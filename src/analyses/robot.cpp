@@ -141,7 +141,7 @@ void Robot::find_zeros() {
     std::fill(state_.v.begin(), state_.v.end(), 0.0);
     state_.v[at(x.v)] = 1;
     system_.residual(state_, work_, kNoRows);
-    const Evaluation e = evaluation_at(model, *work_.numbers, state_, kNoRows, work_);
+    const Evaluation e = evaluation_at(model, *work_.constants, state_, kNoRows, work_);
     const auto [batch, element] = model.element_of_joint(link.joint);
     const AxisMotion motion = model.batches[at(batch)]->axis_motion(e, element);
     const bool turns = link.kind == LinkKind::Turn;
@@ -246,7 +246,7 @@ Robot::Frame Robot::frame(const std::string& name, const Vec3& point) const {
       const auto [batch, element] = model.element_of_joint(static_cast<int>(i));
       const liedyn::Frame& on_second =
           model.frames[at(model.batches[at(batch)]->frames[at(2 * element + 1)])];
-      const Offset<double> offset = offset_of(on_second, work_.numbers->data.data());
+      const Offset<double> offset = offset_of(on_second, work_.constants->data.data());
       return {on_second.node, {offset.Q, offset.rho + offset.Q * point}};
     }
   Suggestion suggestion(name);

@@ -15,9 +15,9 @@
 #include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/edit_description.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/sensors/work.h"
-#include "liedyn/model/signal_numbers.h"
+#include "liedyn/model/signal_parameters.h"
 
 namespace liedyn {
 
@@ -246,29 +246,29 @@ bool fits(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-// Indices of Params, and the paths as they were asked for. Patterns leave out numbers that are functions of time, states or sensors, which have no derivatives, and what is there already.
-void find_parameters(const Params& params, const std::vector<std::string>& wanted, std::vector<int>& numbers,
+// Indices of Params, and the paths as they were asked for. Patterns leave out parameters that are functions of time, states or sensors, which have no derivatives, and what is there already.
+void find_parameters(const Params& params, const std::vector<std::string>& wanted, std::vector<int>& indices,
                      Sensitivity& out) {
-  const auto place_of = [&](int number) {
-    return std::find(numbers.begin(), numbers.end(), number) - numbers.begin();
+  const auto position_of = [&](int number) {
+    return std::find(indices.begin(), indices.end(), number) - indices.begin();
   };
   const auto add = [&](int number, const std::string& path) {
-    numbers.push_back(number);
+    indices.push_back(number);
     out.parameters.push_back(path);
     out.parameter_values.push_back(params.get(number));
-    out.parameter_units.emplace_back(number_unit(params.description(), number));
+    out.parameter_units.emplace_back(parameter_unit(params.description(), number));
   };
   for (const std::string& path : wanted) {
     if (path.find('*') == std::string::npos) {
       const int number = params.find(path);
-      if (const auto place = static_cast<std::size_t>(place_of(number)); place < numbers.size())
+      if (const auto position = static_cast<std::size_t>(position_of(number)); position < indices.size())
         throw InputError("parameters." + excerpt(path),
-                         fmt::format("is named twice: '{}' is the same parameter", out.parameters[place]));
+                         fmt::format("is named twice: '{}' is the same parameter", out.parameters[position]));
       refuse_function(params, number);
       add(number, path);
       continue;
     }
-    const std::size_t before = numbers.size();
+    const std::size_t before = indices.size();
     std::size_t left_out = 0;
     bool any = false;
     for (int i = 0; i < params.size(); ++i) {
@@ -276,7 +276,7 @@ void find_parameters(const Params& params, const std::vector<std::string>& wante
       any = true;
       if (is_function(params, i))
         ++left_out;
-      else if (place_of(i) == static_cast<std::ptrdiff_t>(numbers.size()))
+      else if (position_of(i) == static_cast<std::ptrdiff_t>(indices.size()))
         add(i, params.path(i));
     }
     if (!any)
@@ -285,7 +285,7 @@ void find_parameters(const Params& params, const std::vector<std::string>& wante
     if (left_out > 0)
       out.notes.push_back(fmt::format(
           "'{}': {} parameters are functions of time, states or sensors and were left out", path, left_out));
-    if (numbers.size() == before && left_out > 0 && numbers.empty())
+    if (indices.size() == before && left_out > 0 && indices.empty())
       throw InputError("parameters." + excerpt(path),
                        "all parameters that match are functions of time, states or sensors",
                        "use the parameters of their expressions");
@@ -383,16 +383,16 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
         "check", "--check compares with finite differences and cannot be combined with --method difference",
         "use the method direct or adjoint");
   std::vector<Output> outputs = parse_outputs(system, simulation, options.outputs);
-  std::vector<int> numbers;
+  std::vector<int> indices;
   Sensitivity out;
   out.method = options.method;
-  find_parameters(system.params(), options.parameters, numbers, out);
+  find_parameters(system.params(), options.parameters, indices, out);
   if (options.outputs.empty())
     leave_out_reactions(system, simulation, outputs, out.notes);
   else
     refuse_reactions(system, simulation, outputs);
   if (options.method != SensitivityMethod::Difference)
-    for (std::string& note : notes_on_bound_parameters(system, simulation, numbers))
+    for (std::string& note : notes_on_bound_parameters(system, simulation, indices))
       out.notes.push_back(std::move(note));
   for (const Output& output : outputs) {
     out.outputs.push_back(output.name);
@@ -404,7 +404,7 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
   out.steps = static_cast<long>(ends.size());
   out.step = (simulation.end - simulation.start) / static_cast<double>(ends.size());
 
-  const std::size_t count = numbers.size(), sensors = at(model.sensor_values);
+  const std::size_t count = indices.size(), sensors = at(model.sensor_values);
   out.derivatives.resize(outputs.size() * count);
   for (const Sensor& sensor : model.sensors) {
     out.trajectory.channels.push_back(
@@ -415,13 +415,13 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
   switch (options.method) {
     case SensitivityMethod::Direct:
       out.trajectory_derivatives.reserve(count * sensors);
-      run_direct(system, simulation, ends, outputs, numbers, out);
+      run_direct(system, simulation, ends, outputs, indices, out);
       break;
     case SensitivityMethod::Adjoint: {
       AdjointRun run(system, simulation, ends, outputs);
       out.values = run.values();
       const auto size = static_cast<Eigen::Index>(outputs.size());
-      const Eigen::MatrixXd gradients = run.gradients(numbers, Eigen::MatrixXd::Identity(size, size));
+      const Eigen::MatrixXd gradients = run.gradients(indices, Eigen::MatrixXd::Identity(size, size));
       for (std::size_t i = 0; i < outputs.size(); ++i)
         for (std::size_t k = 0; k < count; ++k)
           out.derivatives[i * count + k] =
@@ -440,7 +440,7 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
   out.differences.resize(out.derivatives.size());
   out.disagrees.resize(out.derivatives.size());
   for (std::size_t k = 0; k < count; ++k) {
-    const Differences by_runs = differences(system, numbers[k], simulation, ends, outputs);
+    const Differences by_runs = differences(system, indices[k], simulation, ends, outputs);
     std::vector<double> all, rest;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const double difference = by_runs.derivatives[i];

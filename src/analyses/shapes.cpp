@@ -141,7 +141,7 @@ Shapes::Values Shapes::at(const State& state) {
     if (own->stress_by_modes.rows() == 0) continue;
     const Eigen::VectorXd stress =
         own->stress_by_modes * eta +
-        own->stress_by_loads * inertial_loads<double>(frame, work_.numbers->gravity);
+        own->stress_by_loads * inertial_loads<double>(frame, work_.constants->gravity);
     for (Eigen::Index i = 0; 6 * i < stress.size(); ++i)
       out.stresses.col(own->first_solid + i) = stress.segment<6>(6 * i);
   }

@@ -18,7 +18,7 @@
 #include "liedyn/base/hash.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/sensors/events.h"
 #include "liedyn/model/states/signal_batch.h"
 #include "liedyn/system/model_hash.h"
@@ -47,7 +47,7 @@ constexpr std::string_view kAnyMagic = "liedyn checkpoint ";
 constexpr int kLayout = 8;
 std::string magic() { return fmt::format("{}{}\n", kAnyMagic, kLayout); }
 
-bool is_initial_value(const NumberPlace& place) {
+bool is_initial_value(const ParameterPlace& place) {
   return place.entry != nullptr && place.kind_field()->is_initial;
 }
 
@@ -60,7 +60,7 @@ bool is_initial_place(const Field& field) {
 // `every`, `delay` and `first` of a sample, whose times are counted from the start.
 void refuse_sample_time(const Params& params, int index) {
   const auto refuse_if_time = [&](int number) {
-    const NumberPlace place = locate_number(params.description(), number);
+    const ParameterPlace place = locate_parameter(params.description(), number);
     if (place.entry == nullptr || place.section != Section::Sensors || !is_sample(*place.entry->kind)) return;
     throw InputError(params.path(index),
                      fmt::format("expected a parameter that may change during a run, got one that determines "
@@ -76,7 +76,7 @@ void refuse_sample_time(const Params& params, int index) {
 
 void refuse_initial_value(const Model& model, const Params& params, int index) {
   const Description& d = params.description();
-  bool only_initial = is_initial_value(locate_number(d, index));
+  bool only_initial = is_initial_value(locate_parameter(d, index));
   // A parameter that nothing but initial values depends on. Signals and sensors that are expressions may use any.
   const bool has_expressions = std::any_of(model.batches.begin(), model.batches.end(),
                                            [](const auto& batch) {
@@ -90,7 +90,7 @@ void refuse_initial_value(const Model& model, const Params& params, int index) {
       for (const Params::Bound& bound : *list)
         if (bound.expression.uses(index)) {
           any = true;
-          all = all && is_initial_value(locate_number(d, bound.number));
+          all = all && is_initial_value(locate_parameter(d, bound.number));
         }
     only_initial = any && all;
   }
@@ -108,16 +108,16 @@ std::string moved_points(const Model& model, const Params& start, const Params& 
   std::string path;
   for (std::size_t i = static_cast<std::size_t>(now.parameter_count()); i < values.size(); ++i) {
     if (values[i] == start.values()[i]) continue;
-    const NumberPlace place = locate_number(now.description(), static_cast<int>(i));
+    const ParameterPlace place = locate_parameter(now.description(), static_cast<int>(i));
     if (place.entry == nullptr || place.section != Section::Bodies || !is_initial_place(*place.kind_field()))
       continue;
     values[i] = start.values()[i];
     if (path.empty()) path = now.path(static_cast<int>(i));
   }
   if (path.empty()) return {};
-  Numbers as_set, as_at_start;
-  derive_numbers(model, now.values().data(), as_set);
-  derive_numbers(model, values.data(), as_at_start);
+  Constants as_set, as_at_start;
+  derive_constants(model, now.values().data(), as_set);
+  derive_constants(model, values.data(), as_at_start);
   return as_set.data == as_at_start.data ? "" : path;
 }
 
@@ -530,13 +530,13 @@ void Simulation::set_input(std::string_view path, double value) { set_inputs({{s
 
 void Simulation::set_inputs(const std::vector<std::pair<std::string, double>>& given) {
   if (given.empty()) return;
-  std::vector<std::pair<int, double>> numbers;
+  std::vector<std::pair<int, double>> parameters;
   std::string paths;
   for (const auto& [path, value] : given) {
-    numbers.emplace_back(parts_->system.params().find(path), value);
+    parameters.emplace_back(parts_->system.params().find(path), value);
     paths += (paths.empty() ? "" : ", ") + path;
   }
-  parts_->set_inputs(numbers, paths);
+  parts_->set_inputs(parameters, paths);
   if (parts_->events) parts_->events->look_around(parts_->state, *parts_->work);
 }
 
@@ -565,11 +565,11 @@ void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& gi
   // Numbers of a body or a matrix must make sense together, as at the start: those of an inertia, say.
   for (std::size_t i = 0; i < params.values().size(); ++i) {
     if (params.values()[i] == before.values()[i]) continue;
-    const NumberPlace place = locate_number(model.description(), static_cast<int>(i));
+    const ParameterPlace place = locate_parameter(model.description(), static_cast<int>(i));
     if (place.entry == nullptr ||
         (place.section != Section::Bodies && place.kind_field()->type != FieldType::Matrix6))
       continue;
-    const std::vector<Diagnostic> mistakes = check_numbers(model, params.values().data());
+    const std::vector<Diagnostic> mistakes = check_parameters(model, params.values().data());
     if (mistakes.empty()) break;
     throw InputError(path, fmt::format("{} at t = {:.9g}", mistakes.front().message, state.t),
                      mistakes.front().hint);

@@ -439,12 +439,13 @@ TEST(SimulationInputs, AreNoInitialValuesOfAnyBody) {
     const System system = make_system(builder.finish());
     const Description& d = system.model().description();
     int initial = 0, others = 0;
-    for (std::size_t i = 0; i < d.numbers.size(); ++i) {
+    for (std::size_t i = 0; i < d.parameters.size(); ++i) {
       const int number = static_cast<int>(i);
-      const NumberPlace place = locate_number(d, number);
+      const ParameterPlace place = locate_parameter(d, number);
       if (place.entry == nullptr) continue;
       Simulation simulation = started_run(system, "generalized-alpha");
-      const std::string path = number_path(d, number), said = refusal_of(simulation, path, d.numbers[i]);
+      const std::string path = parameter_path(d, number),
+                        said = refusal_of(simulation, path, d.parameters[i]);
       EXPECT_EQ(said.find("got an initial value") != std::string::npos, place.kind_field()->is_initial)
           << path << " " << said;
       ++(place.kind_field()->is_initial ? initial : others);

@@ -14,7 +14,7 @@ namespace {
 
 struct Part {
   const char* name;
-  std::vector<Varied> VariedState::*numbers;
+  std::vector<Varied> VariedState::*values;
 };
 // All of a state but the positions, which are increments on the group.
 constexpr Part kStateParts[] = {{"velocity", &VariedState::v},
@@ -50,27 +50,27 @@ StepDerivatives step_derivatives(const Simulation& simulation, const std::vector
   out.t = now.t;
   out.step = simulation.next_step();
   out.inputs = inputs;
-  std::vector<int> numbers;
+  std::vector<int> indices;
   for (const std::string& path : inputs) {
-    numbers.push_back(system.params().find(path));
-    if (std::count(numbers.begin(), numbers.end(), numbers.back()) > 1)
+    indices.push_back(system.params().find(path));
+    if (std::count(indices.begin(), indices.end(), indices.back()) > 1)
       throw InputError("inputs." + path, "is named twice");
   }
   const int position_count = model.first_state();
   out.parts.emplace_back("position", position_count);
   for (const Part& part : kStateParts) {
-    if (!whole && part.numbers != &VariedState::v) continue;
+    if (!whole && part.values != &VariedState::v) continue;
     VariedState sized;
     set_constants(now, sized);
-    if (const auto size = static_cast<int>((sized.*part.numbers).size()); size > 0)
+    if (const auto size = static_cast<int>((sized.*part.values).size()); size > 0)
       out.parts.emplace_back(part.name, size);
   }
   int size = 0;
   for (const auto& [name, count] : out.parts) size += count;
 
-  Tape tape(Tape::Sweep::Forwards, numbers.size() + at(size));
+  Tape tape(Tape::Sweep::Forwards, indices.size() + at(size));
   const Tape::Use use(tape);
-  const VariedSystem varied(system, numbers);
+  const VariedSystem varied(system, indices);
   tape.end_beginning();
   VariedState from;
   set_constants(now, from);
@@ -83,7 +83,7 @@ StepDerivatives step_derivatives(const Simulation& simulation, const std::vector
     VariedState scratch = from;
     integrator->start(scratch, out.step, work);
   }
-  int direction = static_cast<int>(numbers.size());
+  int direction = static_cast<int>(indices.size());
   const auto vary = [&](Varied& x) { x = Varied(x.v, tape.independent(direction++)); };
   std::vector<Varied> theta(at(model.nv), Varied(0));
   for_each_placed_node(model, [&](const Node& node) {
@@ -93,8 +93,8 @@ StepDerivatives step_derivatives(const Simulation& simulation, const std::vector
   for (Varied& x : from.v) vary(x);
   if (whole) {
     for (const Part& part : kStateParts)
-      if (part.numbers != &VariedState::v)
-        for (Varied& x : from.*part.numbers) vary(x);
+      if (part.values != &VariedState::v)
+        for (Varied& x : from.*part.values) vary(x);
   } else {
     if (!solve_accelerations(varied, from, plain))
       throw NumericalError(now.t, fmt::format("t = {:.9g}: the accelerations are undetermined", now.t));
@@ -118,9 +118,9 @@ StepDerivatives step_derivatives(const Simulation& simulation, const std::vector
   x.insert(x.end(), to.v.begin(), to.v.end());
   if (whole)
     for (const Part& part : kStateParts)
-      if (part.numbers != &VariedState::v)
-        x.insert(x.end(), (to.*part.numbers).begin(), (to.*part.numbers).end());
-  const auto rows = static_cast<Eigen::Index>(size), columns = static_cast<Eigen::Index>(numbers.size());
+      if (part.values != &VariedState::v)
+        x.insert(x.end(), (to.*part.values).begin(), (to.*part.values).end());
+  const auto rows = static_cast<Eigen::Index>(size), columns = static_cast<Eigen::Index>(indices.size());
   Eigen::VectorXd slopes(columns + rows);
   out.A.resize(rows, rows);
   out.B.resize(rows, columns);

@@ -143,7 +143,7 @@ TEST(StepDerivatives, MultiplyToTheDerivativesOfARun) {
 }
 
 // All numbers of a state, positions as increments from a reference.
-Eigen::VectorXd all_numbers(const Model& model, const State& reference, const State& state) {
+Eigen::VectorXd all_values(const Model& model, const State& reference, const State& state) {
   const Eigen::VectorXd moved = difference(model, reference, state).head(model.first_state());
   std::vector<double> out(moved.data(), moved.data() + moved.size());
   for (const auto* part :
@@ -176,7 +176,7 @@ TEST(StepDerivatives, OfTheWholeStateAgreeWithFiniteDifferences) {
       }
       State to = from;
       EXPECT_TRUE(integrator->step(from, simulation.next_step(), to, work).converged());
-      return all_numbers(model, simulation.state(), to);
+      return all_values(model, simulation.state(), to);
     };
     double worst = 0;
     const auto compare = [&](const Eigen::VectorXd& slope, const Eigen::VectorXd& column) {

@@ -67,10 +67,10 @@ CaseRunner::CaseRunner(const SweepPlan& plan) : plan_(&plan) {
   for (const SweepVariant& variant : plan.variants) {
     Variant own{variant.system.params(), {}};
     for (const SweepVariable& v : plan.variables) {
-      std::vector<int> numbers;
+      std::vector<int> indices;
       if (!variant.reread)
-        for (const std::string& path : v.parameters) numbers.push_back(own.params.find(path));
-      own.numbers.push_back(std::move(numbers));
+        for (const std::string& path : v.parameters) indices.push_back(own.params.find(path));
+      own.indices.push_back(std::move(indices));
     }
     variants_.push_back(std::move(own));
   }
@@ -100,7 +100,7 @@ CaseRecord CaseRunner::run(std::uint64_t index, const std::function<bool()>& sto
     } else {
       Params params = own.params;
       for (std::size_t i = 0; i < out.variables.size(); ++i)
-        for (const int number : own.numbers[i]) params.set(number, out.variables[i]);
+        for (const int number : own.indices[i]) params.set(number, out.variables[i]);
       const System system(variant.system.shared_model(), std::move(params));
       simulate_case(variant, system, variant.options, stop, out);
     }

@@ -95,7 +95,7 @@ class CaseRunner {
  private:
   struct Variant {
     Params params;
-    std::vector<std::vector<int>> numbers;  // per variable
+    std::vector<std::vector<int>> indices;  // of parameters, per variable
   };
   void simulate_case(const SweepVariant& variant, const System& system, const SimulateOptions& options,
                      const std::function<bool()>& stop, CaseRecord& out);

@@ -45,7 +45,7 @@ ContactWatch::ContactWatch(const System& system, const State& start, Work& work,
 void ContactWatch::move(const State& state, Work& work) {
   const Model& model = system_->model();
   if (work.links)
-    move_links(model, *work.numbers, state, *work.links, motions_);
+    move_links(model, *work.constants, state, *work.links, motions_);
   else
     for (std::size_t i = 0; i < model.nodes.size(); ++i) motions_[i] = motion_of(model.nodes[i], state);
 }
@@ -56,7 +56,7 @@ Approach ContactWatch::approach(const Contact& contact, const State& state,
   at.frames = system_->model().frames.data();
   at.nodes = system_->model().bodies().data();
   at.motions = motions.data();
-  at.numbers = work.numbers->data.data();
+  at.constants = work.constants->data.data();
   at.angles = state.angles.data();
   return contact.batch->approach(at, contact.element);
 }

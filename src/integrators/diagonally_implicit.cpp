@@ -16,17 +16,17 @@ namespace {
 template <class S>
 class DiagonallyImplicit final : public FirstOrderMethod<S> {
   using Base = FirstOrderMethod<S>;
-  using Base::begin, Base::chart, Base::has_constraints, Base::numbers, Base::read, Base::solve;
+  using Base::begin, Base::chart, Base::has_constraints, Base::stage_size, Base::read, Base::solve;
 
  public:
   DiagonallyImplicit(const SystemOf<S>& system, const IntegratorOptions& options, Tableau tableau, double rho)
       : Base(system, options),
         tableau_(std::move(tableau)),
         rho_(rho),
-        stages_(static_cast<std::size_t>(tableau_.stages()), PointDerivatives<S>(numbers())) {
+        stages_(static_cast<std::size_t>(tableau_.stages()), PointDerivatives<S>(stage_size())) {
     if (tableau_.embedded.size() > 0) {
       tolerances_ = Tolerances(options);
-      defect_.resize(numbers());
+      defect_.resize(stage_size());
       error_.resize(static_cast<std::size_t>(system.model().nv));
     }
     choose_predictors();
@@ -66,7 +66,7 @@ class DiagonallyImplicit final : public FirstOrderMethod<S> {
     std::fill(udot.begin(), udot.end(), S(0));
     for (std::size_t j = 0; j < static_cast<std::size_t>(w.points); ++j) {
       const PointDerivatives<S>& point = stages_[i - 1 - j];
-      for (std::size_t k = 0; k < numbers(); ++k)
+      for (std::size_t k = 0; k < stage_size(); ++k)
         udot[k] += w.m[j] * per_step * point.u[k] + w.n[j] * point.udot[k];
     }
   }
@@ -84,7 +84,7 @@ class DiagonallyImplicit final : public FirstOrderMethod<S> {
       std::copy(stages_[0].u.begin(), stages_[0].u.end(), corrector.V.begin());
       for (std::size_t j = 0; j < i; ++j) {
         const double weight = h * tableau_.A(row, static_cast<Eigen::Index>(j));
-        for (std::size_t k = 0; k < numbers(); ++k) {
+        for (std::size_t k = 0; k < stage_size(); ++k) {
           corrector.Theta[k] += weight * stages_[j].slope[k];
           corrector.V[k] += weight * stages_[j].udot[k];
         }
@@ -111,7 +111,7 @@ class DiagonallyImplicit final : public FirstOrderMethod<S> {
     for (std::size_t j = 0; j < stages_.size(); ++j) {
       const auto column = static_cast<Eigen::Index>(j);
       const double weight = tableau_.embedded[column] - tableau_.A(last, column);
-      for (std::size_t k = 0; k < numbers(); ++k) defect_[k] += weight * stages_[j].slope[k];
+      for (std::size_t k = 0; k < stage_size(); ++k) defect_[k] += weight * stages_[j].slope[k];
     }
     for (const Node& node : this->system().model().nodes)
       velocity_of_rates(node, to.y.data(), defect_.data(), error_.data());

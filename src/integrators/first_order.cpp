@@ -37,7 +37,7 @@ FirstOrderMethod<S>::FirstOrderMethod(const SystemOf<S>& system, const Integrato
       corrector_(system, corrector_of(options)),
       careful_(system, careful(corrector_.options())),
       text_(options.text()),
-      numbers_(at(system.model().stage_numbers)) {}
+      stage_size_(at(system.model().stage_size)) {}
 
 template <class S>
 bool FirstOrderMethod<S>::has_constraints() const {
@@ -51,7 +51,7 @@ void FirstOrderMethod<S>::begin(StateOf<S>& state, WorkOf<S>& work) {
   corrector_.prepare(state, work);
   careful_.prepare(state, work);
   if (!corrector_.uses_parameters()) return;
-  for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, S(0));
+  for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(stage_size_, S(0));
   for (const Node& node : system_->model().nodes)
     start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
                      state.ydot.data(), state.yddot.data());
@@ -65,13 +65,13 @@ void FirstOrderMethod<S>::follow_jump(const std::vector<S>& vdot_before, StateOf
   }
   std::vector<S> change = state.vdot;
   for (std::size_t i = 0; i < change.size(); ++i) change[i] -= vdot_before[i];
-  PointDerivatives<S> jump(numbers_);
+  PointDerivatives<S> jump(stage_size_);
   if (!corrector_.uses_parameters()) {
     jump.udot = jump.slope = change;
   } else {
     for (const Node& node : system_->model().nodes)
       add_rates_of_velocity(node, state.y.data(), change.data(), jump.udot.data());
-    for (std::size_t i = 0; i < numbers_; ++i) state.yddot[i] += jump.udot[i];
+    for (std::size_t i = 0; i < stage_size_; ++i) state.yddot[i] += jump.udot[i];
     jump.slope = jump.udot;
     for (const Node& node : system_->model().nodes)
       if (has_body_angles(node))
@@ -113,7 +113,7 @@ CorrectorOutcome FirstOrderMethod<S>::solve(CorrectorOf<S>& corrector, double c,
                                             PointDerivatives<S>& point) const {
   std::vector<S>&theta = corrector.theta, &slope = point.slope;
   // Prediction: u from the predicted u', theta' from u at a theta that is one order less precise than the result.
-  for (std::size_t i = 0; i < numbers_; ++i) {
+  for (std::size_t i = 0; i < stage_size_; ++i) {
     point.u[i] = corrector.V[i] + c * point.udot[i];
     slope[i] = point.u[i];
     theta[i] = corrector.Theta[i] + c * point.u[i];
@@ -128,12 +128,12 @@ CorrectorOutcome FirstOrderMethod<S>::solve(CorrectorOf<S>& corrector, double c,
       increment_rates(node.type, chart(), &theta[at(node.v)], &point.u[at(node.v)], &slope[at(node.v)]);
     }
   }
-  for (std::size_t i = 0; i < numbers_; ++i) theta[i] = corrector.Theta[i] + c * slope[i];
+  for (std::size_t i = 0; i < stage_size_; ++i) theta[i] = corrector.Theta[i] + c * slope[i];
 
   const CorrectorOutcome out = corrector.solve({.c_1 = 0, .c_2 = c, .c_v = c}, h, from, to, work);
   if (!out.converged()) return out;
   read_motion(to, point);
-  for (std::size_t i = 0; i < numbers_; ++i) slope[i] = (theta[i] - corrector.Theta[i]) / c;
+  for (std::size_t i = 0; i < stage_size_; ++i) slope[i] = (theta[i] - corrector.Theta[i]) / c;
   // Euler parameters are scaled to unit length behind theta.
   if (corrector.uses_parameters())
     for (const Node& node : system_->model().nodes)

@@ -14,7 +14,7 @@
 
 namespace liedyn {
 
-// What a method keeps of one point: Model::stage_numbers numbers each.
+// What a method keeps of one point: Model::stage_size numbers each.
 template <class S>
 struct PointDerivatives {
   explicit PointDerivatives(std::size_t numbers)
@@ -64,7 +64,7 @@ class FirstOrderMethod : public IntegratorOf<S> {
 
   const SystemOf<S>& system() const { return *system_; }
   Chart chart() const { return corrector_.options().chart; }
-  std::size_t numbers() const { return numbers_; }
+  std::size_t stage_size() const { return stage_size_; }
   // Constraints on positions, whose multipliers a method without damping leaves to oscillate.
   bool has_constraints() const;
 
@@ -74,7 +74,7 @@ class FirstOrderMethod : public IntegratorOf<S> {
   const SystemOf<S>* system_;
   CorrectorOf<S> corrector_, careful_;
   std::string text_;
-  std::size_t numbers_;
+  std::size_t stage_size_;
 };
 
 // y'_N from the points before it, so that polynomials are met: Eqs. (12), (14) with two points, (16), (17) with three.

@@ -255,7 +255,7 @@ Vec6 change_of_momentum(const System& system, const Shown& s) {
   const Description& d = system.model().description();
   Vec6 out = Vec6::Zero();
   for (const Entry& body : d.entries(Section::Bodies)) {
-    const Inputs<double> in(d, body, d.numbers.data(), nullptr);
+    const Inputs<double> in(d, body, d.parameters.data(), nullptr);
     const double mass = in.number(body.kind->field("mass"));
     const Vec3 force = mass * s.vector("a_" + body.name);
     out.head<3>() += force;

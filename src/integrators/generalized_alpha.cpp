@@ -141,8 +141,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     check_combination(options, system.model());
     corrector_.expect_similar_solves();
     if constexpr (is_varied<S>) corrector_.leave_theta();
-    numbers_ = static_cast<std::size_t>(system.model().stage_numbers);
-    if (form_ != Form::Geometric) local_a_.resize(numbers_);
+    stage_size_ = static_cast<std::size_t>(system.model().stage_size);
+    if (form_ != Form::Geometric) local_a_.resize(stage_size_);
     for (const Node& node : system.model().nodes)
       if (has_body_angles(node)) ++body_angles_;
   }
@@ -152,13 +152,13 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     corrector_.prepare(state, work);
     careful_.reset();
     if (in_parameter_space()) {
-      for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, S(0));
+      for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(stage_size_, S(0));
       for (const Node& node : system_->model().nodes)
         start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
                          state.ydot.data(), state.yddot.data());
     }
     state.memory.assign(memory_size(), S(0));
-    predictor_.start(numbers_, state.lambda.size());
+    predictor_.start(stage_size_, state.lambda.size());
     state.eta = std::vector<S>(form() == IndexForm::Stabilized ? state.lambda.size() : 0, S(0));
     const std::vector<S>& yddot = accelerations(state);
     std::copy(yddot.begin(), yddot.end(), state.memory.begin());  // a_0 = vdot_0
@@ -173,8 +173,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     if (tolerances_.adaptive()) {
       probe_ = state;
       changes_.assign(motion_size(), S(0));
-      difference_.assign(numbers_, S(0));
-      error_.assign(numbers_, S(0));
+      difference_.assign(stage_size_, S(0));
+      error_.assign(stage_size_, S(0));
       smooth_.assign(state.v.size(), S(0));
     }
   }
@@ -194,13 +194,13 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       corrector_.forget_past();
       if (careful_) careful_->forget_past();
     }
-    predictor_.start(numbers_, state.lambda.size());
+    predictor_.start(stage_size_, state.lambda.size());
     std::vector<S> change = state.vdot, jump(motion_size(), S(0));
     for (std::size_t i = 0; i < change.size(); ++i) change[i] -= vdot_before[i];
     if (in_parameter_space()) {
       for (const Node& node : system_->model().nodes)
         add_rates_of_velocity(node, state.y.data(), change.data(), jump.data());
-      for (std::size_t i = 0; i < numbers_; ++i) state.yddot[i] += jump[i];
+      for (std::size_t i = 0; i < stage_size_; ++i) state.yddot[i] += jump[i];
     } else {
       std::copy(change.begin(), change.end(), jump.begin());
     }
@@ -247,8 +247,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
 
   // State::memory: a, then the b of Cardan angles with body velocities, then g_alpha of the residual form, then for adaptive steps the accelerations
   // at the beginning of the last step, laid out as a and b, then the last h.
-  std::size_t motion_size() const { return numbers_ + 3 * body_angles_; }
-  std::size_t place_before() const { return motion_size() + (form_ == Form::Residual ? numbers_ : 0); }
+  std::size_t motion_size() const { return stage_size_ + 3 * body_angles_; }
+  std::size_t place_before() const { return motion_size() + (form_ == Form::Residual ? stage_size_ : 0); }
   std::size_t memory_size() const {
     return place_before() + (tolerances_.adaptive() ? motion_size() : 0) + 1;
   }
@@ -260,7 +260,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   template <class Memory, class Visit>
   void for_each_body_angles(Memory& memory, const Visit& visit) const {
     if (body_angles_ == 0) return;
-    auto* b = memory.data() + numbers_;
+    auto* b = memory.data() + stage_size_;
     for (const Node& node : system_->model().nodes)
       if (has_body_angles(node)) visit(node, b), b += 3;
   }
@@ -281,7 +281,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     constexpr double kShift = 0.1;
     WorkOf<S> plain(*system_);
     const double delta = parameters_.alpha_m - parameters_.alpha_f;
-    std::vector<S> jerk(numbers_ + 3 * body_angles_, S(0)), theta;  // laid out as the memory
+    std::vector<S> jerk(stage_size_ + 3 * body_angles_, S(0)), theta;  // laid out as the memory
     for (const double sign : {1.0, -1.0}) {
       StateOf<S> shifted;
       if (!shifted_state(*system_, state, sign * kShift * h, shifted, theta, plain)) return;
@@ -297,7 +297,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       }
       const double weight = sign / (2 * kShift * h);
       const std::vector<S>& now = accelerations(shifted);
-      for (std::size_t i = 0; i < numbers_; ++i) jerk[i] += weight * now[i];
+      for (std::size_t i = 0; i < stage_size_; ++i) jerk[i] += weight * now[i];
       for_each_body_angles(jerk, [&](const Node& node, S* b) {
         Eigen::Map<Vec3T<S>>{b} +=
             weight * angle_rates(node, shifted.y.data(), shifted.v.data(), shifted.vdot.data()).second;
@@ -345,9 +345,9 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     const bool limits = tolerances_.adaptive();
     const double most = 2 * std::abs(parameters_.alpha_m - parameters_.alpha_f) + kUnknown;
     if (limits) find_changes(from, before);
-    for (std::size_t i = 0; i < numbers_; ++i) a[i] -= yddot[i];
+    for (std::size_t i = 0; i < stage_size_; ++i) a[i] -= yddot[i];
     if (limits) for_each_part([&](const Part& part) { limit(part, a.data(), changes_.data(), most); });
-    for (std::size_t i = 0; i < numbers_; ++i) a[i] = yddot[i] + ratio * a[i];
+    for (std::size_t i = 0; i < stage_size_; ++i) a[i] = yddot[i] + ratio * a[i];
     for_each_body_angles(a, [&](const Node& node, S* b) {
       const Vec3T<S> exact = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
       for (int k = 0; k < 3; ++k) b[k] -= exact[k];
@@ -389,12 +389,12 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   void find_changes(const StateOf<S>& from, double h) {
     const S* earlier = from.memory.data() + place_before();
     const std::vector<S>& yddot = accelerations(from);
-    for (std::size_t i = 0; i < numbers_; ++i) changes_[i] = S(value(yddot[i]) - value(earlier[i]));
+    for (std::size_t i = 0; i < stage_size_; ++i) changes_[i] = S(value(yddot[i]) - value(earlier[i]));
     for (const Node& node : system_->model().nodes)
       if (form_ == Form::Linear && !is_conventional(node.type))
         add_bracket(node.type, from.v.data() + node.v, from.vdot.data() + node.v, h / 2,
                     changes_.data() + node.v);
-    std::size_t i = numbers_;
+    std::size_t i = stage_size_;
     for_each_body_angles(from.memory, [&](const Node& node, const S*) {
       const Vec3T<S> exact = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
       for (int k = 0; k < 3; ++k, ++i) changes_[i] = S(value(exact[k]) - value(earlier[i]));
@@ -443,7 +443,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   // Several times h^2 (C_q vddot + kappa v^ vdot): the next terms are larger by h times the frequency, but have no small factor.
   void find_smooth_velocity(const StateOf<S>& from, double h) {
     constexpr double kTimes = 5;
-    for (std::size_t i = 0; i < numbers_; ++i)
+    for (std::size_t i = 0; i < stage_size_; ++i)
       difference_[i] = kTimes * h * coefficient_of_jerk() * changes_[i];
     for (const Node& node : system_->model().nodes) {
       velocity_of_rates(node, from.y.data(), difference_.data(), smooth_.data());
@@ -507,7 +507,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
                  a_in_Theta = h * h * (0.5 - beta + beta * of_a) - part * a_in_V;
     const bool extrapolates =
         exact && form_ == Form::Geometric && !starts_from_zero_ && predictor_.reaches(last.t, h);
-    parallel_for(work.threads.get(), numbers_, [&](std::size_t begin, std::size_t end) {
+    parallel_for(work.threads.get(), stage_size_, [&](std::size_t begin, std::size_t end) {
       combine(v.data(), 1, vdot.data(), vdot_in_V, a.data(), a_in_V, begin, end, corrector.V.data());
       combine(v.data(), v_in_Theta, vdot.data(), vdot_in_Theta, a.data(), a_in_Theta, begin, end,
               corrector.Theta.data());
@@ -536,9 +536,9 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
         Eigen::Map<Vec3T<S>>{&corrector.theta[at(i)]} = h * angles + 0.5 * h * h * b;
     });
     if (form_ == Form::Residual) {
-      const S* g = last.memory.data() + numbers_ + 3 * body_angles_;
-      corrector.covector.resize(numbers_);
-      for (std::size_t i = 0; i < numbers_; ++i) corrector.covector[i] = g[i] / (1 - alpha_f);
+      const S* g = last.memory.data() + stage_size_ + 3 * body_angles_;
+      corrector.covector.resize(stage_size_);
+      for (std::size_t i = 0; i < stage_size_; ++i) corrector.covector[i] = g[i] / (1 - alpha_f);
     }
     if (exact) {
       to.eta = from.eta;
@@ -558,11 +558,11 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     const std::vector<S>& now = accelerations(to);
     if (exact && form_ == Form::Geometric) predictor_.keep(from, vdot, last.lambda, to, now, h);
     std::vector<S>& end_a = form_ == Form::Geometric ? to.memory : local_a_;
-    combine(vdot.data(), of_vdot, a.data(), of_a, now.data(), share, 0, numbers_, end_a.data());
+    combine(vdot.data(), of_vdot, a.data(), of_a, now.data(), share, 0, stage_size_, end_a.data());
     finish(corrector, stage, from, h, to, work);
     if (tolerances_.adaptive()) {
       std::copy(vdot.begin(), vdot.end(), before_of(to));
-      S* earlier = before_of(to) + numbers_;
+      S* earlier = before_of(to) + stage_size_;
       for_each_body_angles(from.memory, [&](const Node& node, const S*) {
         Eigen::Map<Vec3T<S>>{earlier} =
             angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
@@ -635,15 +635,15 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       g[i] += (parameters_.alpha_f - parameters_.alpha_m) * work.r[i];
   }
   void store_covector(StateOf<S>& state, WorkOf<S>& work) {
-    store_covector(state, std::vector<S>(numbers_, S(0)), work);
+    store_covector(state, std::vector<S>(stage_size_, S(0)), work);
   }
 
   // The local error C_q h^3 vddot + kappa h^3 v^ vdot, per unit of time, relative to the tolerances: errors add up along the run.
   double estimate(const StateOf<S>& from, const StateOf<S>& to, double h) {
     const std::vector<S>&before = accelerations(from), &now = accelerations(to);
-    difference_.resize(numbers_);
-    error_.resize(numbers_);
-    for (std::size_t i = 0; i < numbers_; ++i)
+    difference_.resize(stage_size_);
+    error_.resize(stage_size_);
+    for (std::size_t i = 0; i < stage_size_; ++i)
       difference_[i] = h * coefficient_of_jerk() * (now[i] - before[i]);
     for (const Node& node : system_->model().nodes) {
       velocity_of_rates(node, to.y.data(), difference_.data(), error_.data());
@@ -699,7 +699,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   CorrectorOf<S> corrector_;
   std::unique_ptr<CorrectorOf<S>> careful_;
   std::string text_;
-  std::size_t numbers_ = 0;      // Model::stage_numbers
+  std::size_t stage_size_ = 0;   // Model::stage_size
   std::size_t body_angles_ = 0;  // nodes with Cardan angles and body velocities
   std::vector<S> local_a_, difference_, error_, forbidden_, smooth_;
   std::vector<S> changes_;  // of accelerations in the last step, laid out as the memory

@@ -354,7 +354,7 @@ TEST(RollingDisc, PushesThePlaneAsThePlanePushesIt) {
       Eigen::Matrix<double, 6, 1> out = Eigen::Matrix<double, 6, 1>::Zero();
       for (int i = 0; i < 2; ++i) {
         const Entry& body = description.entries(Section::Bodies)[static_cast<std::size_t>(i)];
-        const Inputs<double> in(description, body, description.numbers.data(), nullptr);
+        const Inputs<double> in(description, body, description.parameters.data(), nullptr);
         const double mass = in.number(body.kind->field("mass"));
         const Mat3 J = Vec3(kInertia[0], kInertia[1], kInertia[2]).asDiagonal();
         const Mat3 R = SO3<double>::from_coordinates(Eigen::Vector4d(v.segment<4>(18 + 4 * i))).R();

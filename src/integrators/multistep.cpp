@@ -18,7 +18,7 @@ namespace {
 template <class S>
 class Multistep final : public FirstOrderMethod<S> {
   using Base = FirstOrderMethod<S>;
-  using Base::begin, Base::chart, Base::has_constraints, Base::numbers, Base::read, Base::solve,
+  using Base::begin, Base::chart, Base::has_constraints, Base::stage_size, Base::read, Base::solve,
       Base::moved_reference;
 
  public:
@@ -26,10 +26,10 @@ class Multistep final : public FirstOrderMethod<S> {
       : Base(system, options),
         rho_(options.number("rho")),
         formula_(damped_multistep(steps, rho_)),
-        last_(numbers()),
-        next_(numbers()),
-        moved_(numbers()),
-        defect_(numbers()),
+        last_(stage_size()),
+        next_(stage_size()),
+        moved_(stage_size()),
+        defect_(stage_size()),
         error_(static_cast<std::size_t>(system.model().nv)) {
     if (steps == 2) tolerances_ = Tolerances(options);
   }
@@ -37,7 +37,7 @@ class Multistep final : public FirstOrderMethod<S> {
   void start(StateOf<S>& state, double h, WorkOf<S>& work) override {
     tolerances_.measure(this->system(), state, work);
     begin(state, work);
-    state.memory.assign(kPoints + past_points() * 4 * numbers(), S(0));
+    state.memory.assign(kPoints + past_points() * 4 * stage_size(), S(0));
     state.memory[kStep] = S(h);
   }
   StepControl control() const override { return tolerances_.control(2, remembered_steps()); }
@@ -76,7 +76,7 @@ class Multistep final : public FirstOrderMethod<S> {
     for (std::size_t k = 0; k < known; ++k) {
       s += value(state.memory[tolerances_.adaptive() && k > 0 ? kStepBefore : kStep]);
       const PastPoint point = past(state, k);
-      for (std::size_t i = 0; i < numbers(); ++i) {
+      for (std::size_t i = 0; i < stage_size(); ++i) {
         point.theta[i] += s * s / 2 * jump.slope[i];
         point.slope[i] -= s * jump.slope[i];
         point.u[i] -= s * jump.udot[i];
@@ -89,15 +89,15 @@ class Multistep final : public FirstOrderMethod<S> {
     S *theta, *slope, *u, *udot;
   };
   PastPoint past(StateOf<S>& state, std::size_t k) const {
-    S* first = state.memory.data() + kPoints + 4 * k * numbers();
-    return {first, first + numbers(), first + 2 * numbers(), first + 3 * numbers()};
+    S* first = state.memory.data() + kPoints + 4 * k * stage_size();
+    return {first, first + stage_size(), first + 2 * stage_size(), first + 3 * stage_size()};
   }
   struct ConstPastPoint {
     const S *theta, *slope, *u, *udot;
   };
   ConstPastPoint past(const StateOf<S>& state, std::size_t k) const {
-    const S* first = state.memory.data() + kPoints + 4 * k * numbers();
-    return {first, first + numbers(), first + 2 * numbers(), first + 3 * numbers()};
+    const S* first = state.memory.data() + kPoints + 4 * k * stage_size();
+    return {first, first + stage_size(), first + 2 * stage_size(), first + 3 * stage_size()};
   }
 
   Attempt attempt(CorrectorOf<S>& corrector, const StateOf<S>& from, double h, StateOf<S>& to,
@@ -119,14 +119,14 @@ class Multistep final : public FirstOrderMethod<S> {
     read(from, last_);
     // Theta = sum_j alpha_j theta_{k-j} + h sum_j beta_j theta'_{k-j},  V the same with u, u';  j >= 1, theta_{k-1} = 0
     const double alpha = formula.alpha[1], beta = h * formula.beta[1];
-    for (std::size_t i = 0; i < numbers(); ++i) {
+    for (std::size_t i = 0; i < stage_size(); ++i) {
       corrector.Theta[i] = beta * last_.slope[i];
       corrector.V[i] = alpha * last_.u[i] + beta * last_.udot[i];
     }
     for (std::size_t j = 2; j <= static_cast<std::size_t>(formula.steps); ++j) {
       const ConstPastPoint point = past(from, j - 2);
       const double a = formula.alpha[j], b = h * formula.beta[j];
-      for (std::size_t i = 0; i < numbers(); ++i) {
+      for (std::size_t i = 0; i < stage_size(); ++i) {
         corrector.Theta[i] += a * point.theta[i] + b * point.slope[i];
         corrector.V[i] += a * point.u[i] + b * point.udot[i];
       }
@@ -156,7 +156,7 @@ class Multistep final : public FirstOrderMethod<S> {
     const double s = -before / h, alpha = two ? formula.alpha[2] : 0, beta = two ? formula.beta[2] : 0;
     const double C = (1 - alpha * s * s * s) / 6 - (formula.beta[0] + beta * s * s) / 2;
     const double earlier = from.memory[kStepBefore];
-    for (std::size_t i = 0; i < numbers(); ++i) {
+    for (std::size_t i = 0; i < stage_size(); ++i) {
       // Divided differences over (t_k, t_{k-1}, t_{k-2}, t_{k-3}), from the latest back; theta_{k-1} = 0.
       const double last = corrector.theta[i] / h;
       if (known == 0) {
@@ -183,7 +183,7 @@ class Multistep final : public FirstOrderMethod<S> {
     if (known == 0) return;
     const PredictorWeights w = two_point_predictor(h, before);
     const ConstPastPoint point = past(from, 0);
-    for (std::size_t i = 0; i < numbers(); ++i)
+    for (std::size_t i = 0; i < stage_size(); ++i)
       next_.udot[i] =
           (w.m[0] * last_.u[i] + w.m[1] * point.u[i]) / h + w.n[0] * last_.udot[i] + w.n[1] * point.udot[i];
   }
@@ -203,7 +203,7 @@ class Multistep final : public FirstOrderMethod<S> {
         std::copy(last_.u.begin(), last_.u.end(), point.u);
         std::copy(last_.udot.begin(), last_.udot.end(), point.udot);
       } else {
-        std::copy_n(past(from, k - 1).theta, 4 * numbers(), point.theta);
+        std::copy_n(past(from, k - 1).theta, 4 * stage_size(), point.theta);
       }
       for (const Node& node : this->system().model().nodes) {
         if (k > 0) {

@@ -7,7 +7,7 @@ namespace liedyn {
 RangeWatch::RangeWatch(const System& system) : system_(&system) {
   const Params& params = system.params();
   for (const Params::Bound& bound : params.timed()) {
-    const Field* field = locate_number(params.description(), bound.number).kind_field();
+    const Field* field = locate_parameter(params.description(), bound.number).kind_field();
     if (field != nullptr && field->range == Range::Positive) watched_.push_back({bound, field});
   }
   if (watched_.empty()) return;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/system/system.h"
 
 namespace liedyn {

@@ -14,15 +14,15 @@ namespace {
 template <class S>
 class SingleStep final : public FirstOrderMethod<S> {
   using Base = FirstOrderMethod<S>;
-  using Base::begin, Base::chart, Base::has_constraints, Base::numbers, Base::read, Base::solve;
+  using Base::begin, Base::chart, Base::has_constraints, Base::stage_size, Base::read, Base::solve;
 
  public:
   SingleStep(const SystemOf<S>& system, const IntegratorOptions& options, int r)
       : Base(system, options),
         rho_(options.number("rho")),
         formula_(damped_single_step(r, rho_)),
-        last_(numbers()),
-        next_(numbers()) {
+        last_(stage_size()),
+        next_(stage_size()) {
     gains_.push_back(1.0);
     const double even = formula_.even;
     for (const Complex& odd : formula_.odd) {
@@ -35,10 +35,10 @@ class SingleStep final : public FirstOrderMethod<S> {
   void start(StateOf<S>& state, double h, WorkOf<S>& work) override {
     begin(state, work);
     read(state, last_);
-    state.memory.assign(1 + 4 * auxiliaries() * numbers(), S(0));
+    state.memory.assign(1 + 4 * auxiliaries() * stage_size(), S(0));
     state.memory[0] = S(h);
     for (std::size_t j = 0; j < auxiliaries(); ++j)
-      for (std::size_t i = 0; i < numbers(); ++i) {
+      for (std::size_t i = 0; i < stage_size(); ++i) {
         set(state, kSlope, j, i, real(last_.slope[i]));
         set(state, kAcceleration, j, i, real(last_.udot[i]));
       }
@@ -65,7 +65,7 @@ class SingleStep final : public FirstOrderMethod<S> {
   enum Quantity : std::size_t { kSlope, kAcceleration };
   std::size_t auxiliaries() const { return formula_.odd.size(); }
   std::size_t place(Quantity of, std::size_t j, std::size_t i) const {
-    return 1 + 2 * ((of * auxiliaries() + j) * numbers() + i);
+    return 1 + 2 * ((of * auxiliaries() + j) * stage_size() + i);
   }
   Pair get(const StateOf<S>& state, Quantity of, std::size_t j, std::size_t i) const {
     const S* pair = state.memory.data() + place(of, j, i);
@@ -83,7 +83,7 @@ class SingleStep final : public FirstOrderMethod<S> {
     Complex c = 0;
     for (std::size_t j = 0; j < auxiliaries(); ++j) {
       c += formula_.even - formula_.odd[j];
-      for (std::size_t i = 0; i < numbers(); ++i) {
+      for (std::size_t i = 0; i < stage_size(); ++i) {
         set(state, kSlope, j, i, get(state, kSlope, j, i) + h * c * real(jump.slope[i]));
         set(state, kAcceleration, j, i, get(state, kAcceleration, j, i) + real(jump.udot[i]));
       }
@@ -115,7 +115,7 @@ class SingleStep final : public FirstOrderMethod<S> {
     // The last step before an output time may differ by round-off only.
     const double ratio = std::abs(h - before) <= 1e-9 * before ? 1 : h / before;
     read(from, last_);
-    for (std::size_t i = 0; i < numbers(); ++i) {
+    for (std::size_t i = 0; i < stage_size(); ++i) {
       corrector.Theta[i] = h * known_part(from, to, kSlope, i, last_.slope[i], ratio);
       corrector.V[i] = last_.u[i] + h * known_part(from, to, kAcceleration, i, last_.udot[i], ratio);
       next_.udot[i] = last_.udot[i];  // Eq. (15)
@@ -131,7 +131,7 @@ class SingleStep final : public FirstOrderMethod<S> {
     // derivatives follow velocities, which differ from theta' by O(h^2).
     read(to, next_);
     for (std::size_t j = 0; j < auxiliaries(); ++j)
-      for (std::size_t i = 0; i < numbers(); ++i) {
+      for (std::size_t i = 0; i < stage_size(); ++i) {
         set(to, kSlope, j, i, get(to, kSlope, j, i) + gains_[j + 1] * real(next_.slope[i]));
         set(to, kAcceleration, j, i, get(to, kAcceleration, j, i) + gains_[j + 1] * real(next_.udot[i]));
       }

@@ -64,10 +64,10 @@ std::vector<double> lengths_of_mechanisms(const System& system, const State& sta
       for (int i = 0; i < frames; ++i) {
         const Frame& frame = model.frames[at(batch->frames[at(e * frames + i)])];
         if (frame.node >= 0 && !is_place[at(frame.node)]) continue;
-        points.push_back(
-            {at(body), FrameView(frame, work.numbers->data.data(), model.bodies().data(), work.motions.data())
-                           .motion()
-                           .p});
+        points.push_back({at(body), FrameView(frame, work.constants->data.data(), model.bodies().data(),
+                                              work.motions.data())
+                                        .motion()
+                                        .p});
       }
     }
   }

@@ -26,8 +26,8 @@ void WorkSums::set(const std::vector<double>& begin, double start, double t, con
     at.q = state.q.data();
     at.v = state.v.data();
     at.vdot = state.vdot.data();
-    at.numbers = work.numbers->data.data();
-    at.world = {work.numbers->gravity, state.t};
+    at.constants = work.constants->data.data();
+    at.world = {work.constants->gravity, state.t};
     at.lambda = state.lambda.data();
     at.angles = state.angles.data();
     for (const Sensor* sensor : sensors_) {

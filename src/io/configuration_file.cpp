@@ -12,7 +12,7 @@
 #include "liedyn/io/json.h"
 #include "liedyn/io/text_output.h"
 #include "liedyn/model/nodes/stage.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/system/evaluation.h"
 #include "liedyn/system/node_components.h"
 #include "liedyn/system/tree_state.h"
@@ -300,7 +300,7 @@ std::vector<Effect> effects(const System& system, const State& state, Work& work
   for (std::size_t i = 0; i < model.state_frames.size(); ++i)
     out.push_back({"states." + model.description().entries(Section::States)[i].name,
                    {work.r[static_cast<std::size_t>(model.first_state()) + i]}});
-  const Evaluation e = evaluation_at<double>(model, *work.numbers, state, {}, work);
+  const Evaluation e = evaluation_at<double>(model, *work.constants, state, {}, work);
   for (std::size_t b = 0; b < model.batches.size(); ++b) {
     if (model.sections[b] != Section::Forces) continue;
     const Batch& batch = *model.batches[b];

@@ -21,7 +21,7 @@
 #include "liedyn/io/scene_stream.h"
 #include "liedyn/io/write_results.h"
 #include "liedyn/io/write_scene.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
@@ -122,11 +122,11 @@ std::string shown_path(const Params& params, int index) {
 Slider slider_of(const Params& params, int index) {
   Slider out;
   out.name = out.path = shown_path(params, index);
-  out.unit = number_unit(params.description(), index);
+  out.unit = parameter_unit(params.description(), index);
   out.value = params.get(index);
   out.low = out.value == 0 ? -1 : std::min(0.0, 2 * out.value);
   out.high = out.value == 0 ? 1 : std::max(0.0, 2 * out.value);
-  if (const Field* field = locate_number(params.description(), index).kind_field();
+  if (const Field* field = locate_parameter(params.description(), index).kind_field();
       field != nullptr && field->range != Range::Any)
     out.low = 0;
   return out;
@@ -163,7 +163,7 @@ std::vector<int> candidates(const Model& model, const Params& params) {
     for (const auto* list : {&params.bound(), &params.timed()})
       for (const Params::Bound& bound : *list)
         if (bound.expression.uses(index)) {
-          const Field* field = locate_number(d, bound.number).kind_field();
+          const Field* field = locate_parameter(d, bound.number).kind_field();
           any = true;
           equations = equations || field == nullptr || !field->may_be_consistent;
         }
@@ -172,7 +172,7 @@ std::vector<int> candidates(const Model& model, const Params& params) {
   std::vector<int> parameters, loads, coefficients, gravity, masses;
   for (int i = 0; i < params.size(); ++i) {
     if (is_bound[static_cast<std::size_t>(i)]) continue;
-    const NumberPlace place = locate_number(d, i);
+    const ParameterPlace place = locate_parameter(d, i);
     if (i < params.parameter_count()) {
       if (is_used(i)) parameters.push_back(i);
     } else if (place.entry == nullptr) {

@@ -94,7 +94,7 @@ TEST(Load, AModelBuiltInCodeIsThatOfTheFile) {
   const std::shared_ptr<const Description> code = built();
   EXPECT_EQ(code->name, file.name);
   EXPECT_EQ(code->parameter_names, file.parameter_names);
-  EXPECT_EQ(code->numbers, file.numbers) << "bit by bit";
+  EXPECT_EQ(code->parameters, file.parameters) << "bit by bit";
   EXPECT_EQ(code->words, file.words);
   expect_same(code->expressions, file.expressions);
   expect_same(code->signals, file.signals);

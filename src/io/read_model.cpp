@@ -24,7 +24,7 @@
 #include "liedyn/io/study_reader.h"
 #include "liedyn/io/tables.h"
 #include "liedyn/io/written_numbers.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/sensors/events.h"
 #include "liedyn/system/further_findings.h"
 
@@ -408,7 +408,7 @@ class ModelReader {
     for (const Field& field : fields)
       if (field.type == FieldType::Integer && !object.find(field.name))
         if (const auto number = take_integer(field))
-          builder_->numbers(field.name, std::array{*number}, object.line());
+          builder_->values(field.name, std::array{*number}, object.line());
     builder_->end();
   }
 
@@ -508,7 +508,7 @@ class ModelReader {
                                 "{}.{}=N can change it",
                                 entry_path_, field.name));
     if (!number && !value.is(JsonType::Number)) return reject(field, "a whole number", value);
-    builder_->numbers(field.name,
+    builder_->values(field.name,
                       std::array{number.value_or(value.is(JsonType::Number) ? value.number() : 0)},
                       value.line());
   }
@@ -589,7 +589,7 @@ class ModelReader {
   }
 
   void hand_over(const Field& field, int line, RotationForm form) {
-    builder_->numbers(field.name, numbers_.values(), line, form);
+    builder_->values(field.name, numbers_.values(), line, form);
     hand_over_formulas(field);
   }
 

@@ -274,7 +274,8 @@ const char* const kGood =
 // Principal moments of J about the centre, as the model has them.
 Vec3 moments_of(const Description& d) {
   const Entry& rod = d.entries(Section::Bodies)[0];
-  const double* j = d.numbers.data() + rod.fields[static_cast<std::size_t>(rod.kind->field("inertia"))].first;
+  const double* j =
+      d.parameters.data() + rod.fields[static_cast<std::size_t>(rod.kind->field("inertia"))].first;
   Mat3 J;
   J << j[0], j[5], j[4], j[5], j[1], j[3], j[4], j[3], j[2];
   return Eigen::SelfAdjointEigenSolver<Mat3>(J).eigenvalues();
@@ -283,7 +284,7 @@ std::string complaint_about(const std::string& text, std::vector<Assignment> ass
   try {
     const auto description = std::make_shared<const Description>(read(text.c_str(), std::move(assignments)));
     const auto model = Model::compile(description);
-    const auto findings = check_numbers(*model, Params(description).values().data());
+    const auto findings = check_parameters(*model, Params(description).values().data());
     return findings.empty() ? "" : to_string(findings.front());
   } catch (const InputError& error) {
     return error.what();

@@ -137,7 +137,7 @@ void SceneContent::read_bodies(std::vector<SceneBody>& facts) {
     if (reference_point >= 0) out.center = -in.vector(reference_point);
     out.is_point = inertia < 0;
     if (out.is_point) return;
-    const double* J = in.numbers(inertia);
+    const double* J = in.values(inertia);
     out.in_plane = kind.fields[at(inertia)].type == FieldType::Number;
     if (out.in_plane)
       out.inertia(2, 2) = J[0];
@@ -147,7 +147,7 @@ void SceneContent::read_bodies(std::vector<SceneBody>& facts) {
 }
 
 Vec3 SceneContent::offset(int frame) const {
-  return offset_of(model->frames[at(frame)], poses.numbers().data.data()).rho;
+  return offset_of(model->frames[at(frame)], poses.constants().data.data()).rho;
 }
 Json SceneContent::place(int frame) const {
   return {{"frame", scene_frame(node(frame))}, {"at", json_of(offset(frame))}};

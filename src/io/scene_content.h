@@ -36,12 +36,12 @@ class BodyPoses {
  public:
   explicit BodyPoses(const System& system)
       : model_(system.shared_model()), motions_(model_->bodies().size()) {
-    derive_numbers(*model_, system.params().values().data(), numbers_);
+    derive_constants(*model_, system.params().values().data(), constants_);
     if (model_->tree) tree_ = std::make_unique<TreeMotion>(*model_->tree, model_->nv);
   }
   const std::vector<Motion<double>>& at_state(const State& state) {
     if (tree_) {
-      move_links(*model_->tree, model_->nodes, numbers_.data.data(), state.q.data(), state.v.data(),
+      move_links(*model_->tree, model_->nodes, constants_.data.data(), state.q.data(), state.v.data(),
                  state.vdot.data(), *tree_, motions_.data());
     } else {
       for (std::size_t i = 0; i < model_->nodes.size(); ++i) {
@@ -52,11 +52,11 @@ class BodyPoses {
     }
     return motions_;
   }
-  const Numbers& numbers() const { return numbers_; }
+  const Constants& constants() const { return constants_; }
 
  private:
   std::shared_ptr<const Model> model_;
-  Numbers numbers_;
+  Constants constants_;
   std::unique_ptr<TreeMotion> tree_;
   std::vector<Motion<double>> motions_;
 };

@@ -98,7 +98,7 @@ void SceneLoads::add(const State& state, std::vector<float>& out) {
   // The residual leaves the motions of the bodies, and in minimal coordinates what the joints transmit.
   Work& work = *work_;
   system_.residual(state, work, {});
-  Evaluation e = evaluation_at(model, *work.numbers, state, {false, false, false}, work);
+  Evaluation e = evaluation_at(model, *work.constants, state, {false, false, false}, work);
   if (work.links) transmitted_wrenches(*model.tree, *work.links, work.wrench.data());
   std::copy(state.angles.begin(), state.angles.end(), memory_.begin());
   e.angles = memory_.data();

@@ -18,7 +18,7 @@
 #include "liedyn/io/study_reader.h"
 #include "liedyn/io/text_output.h"
 #include "liedyn/io/write_results.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/system/further_findings.h"
 
 namespace liedyn {
@@ -376,10 +376,11 @@ std::string optimum_report(const StudyFile& file, const Optimum& r) {
   for (std::size_t i = 0; i < study.variables.size(); ++i) {
     const Study::Variable& v = study.variables[i];
     const double deviation = r.deviations.empty() ? NAN : r.deviations[i];
-    out += fmt::format(
-        "| {} | {} | {} | {} | {} | {:.9g} | {:.9g} | {} |\n", v.name, fmt::join(v.parameters, ", "),
-        number_unit(params.description(), params.find(v.parameters.front())), bound(v.lower), bound(v.upper),
-        v.initial, r.best.variables[i], std::isnan(deviation) ? "-" : fmt::format("{:.2g}", deviation));
+    out += fmt::format("| {} | {} | {} | {} | {} | {:.9g} | {:.9g} | {} |\n", v.name,
+                       fmt::join(v.parameters, ", "),
+                       parameter_unit(params.description(), params.find(v.parameters.front())),
+                       bound(v.lower), bound(v.upper), v.initial, r.best.variables[i],
+                       std::isnan(deviation) ? "-" : fmt::format("{:.2g}", deviation));
   }
   if (!study.outputs.empty()) {
     out += "\n| output | is | value |\n|---|---|---|\n";

@@ -16,7 +16,7 @@
 #include "liedyn/integrators/integrator.h"
 #include "liedyn/io/load.h"
 #include "liedyn/io/study_reader.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/system/further_findings.h"
 #include "liedyn/system/model_hash.h"
 
@@ -687,7 +687,7 @@ std::string store_layout(const SweepPlan& plan, std::string_view text) {
   for (const SweepVariable& v : plan.variables) {
     std::string unit;
     if (!v.parameters.empty() && !plan.variants.front().reread)
-      unit = number_unit(params.description(), params.find(v.parameters.front()));
+      unit = parameter_unit(params.description(), params.find(v.parameters.front()));
     variables.push_back({{"name", v.name},
                          {"parameters", v.parameters},
                          {"unit", unit},

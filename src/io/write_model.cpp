@@ -66,7 +66,7 @@ class ModelWriter {
 
   Json number(int i) const {
     if (const auto found = expressions_.find(i); found != expressions_.end()) return found->second;
-    const double value = d_.numbers[static_cast<std::size_t>(i)];
+    const double value = d_.parameters[static_cast<std::size_t>(i)];
     constexpr double kLargest = 1e15;
     const bool whole =
         value == std::floor(value) && std::abs(value) < kLargest && !(value == 0 && std::signbit(value));
@@ -177,7 +177,7 @@ class ModelWriter {
     const std::string name(kRotationNames[static_cast<int>(form)]);
     if (form == RotationForm::Matrix) return {{name, rows(first, 3, 3)}};
     if (form == RotationForm::AxisAngle) return {{name, numbers(first, 3)}, {"angle", number(first + 3)}};
-    return {{name, numbers(first, kRotationNumbers[static_cast<int>(form)])}};
+    return {{name, numbers(first, kRotationValues[static_cast<int>(form)])}};
   }
 
   const Description& d_;

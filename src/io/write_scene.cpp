@@ -48,7 +48,7 @@ Evaluation SceneContent::evaluation_of(const std::vector<Motion<double>>& motion
   out.frames = model->frames.data();
   out.nodes = model->nodes.data();
   out.motions = motions.data();
-  out.numbers = poses.numbers().data.data();
+  out.constants = poses.numbers().data.data();
   return out;
 }
 

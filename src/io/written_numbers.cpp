@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "liedyn/base/suggest.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 
 namespace liedyn {
 namespace {

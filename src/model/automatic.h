@@ -43,8 +43,8 @@ struct Automatic : E {
     World<D> dual_world;
     dual_world.gravity = world.gravity.template cast<D>();
     dual_world.time = D(world.time);
-    std::array<D, std::max(E::numbers, 1)> numbers;
-    for (int i = 0; i < E::numbers; ++i) numbers[static_cast<std::size_t>(i)] = D(p[i]);
+    std::array<D, std::max(E::constants, 1)> constants;
+    for (int i = 0; i < E::constants; ++i) constants[static_cast<std::size_t>(i)] = D(p[i]);
     std::array<Motion<D>, E::frames> motions;
     for (std::size_t i = 0; i < motions.size(); ++i) motions[i] = constant<D>(f[i]);
 
@@ -57,7 +57,7 @@ struct Automatic : E {
       static_cast<Pose<D>&>(motions[j]) = perturbed<D>(motions[j], increment);
       std::array<Vec6T<D>, E::frames> W;
       for (Vec6T<D>& w : W) w.setZero();
-      wrench(dual_world, motions, numbers.data(), W);
+      wrench(dual_world, motions, constants.data(), W);
       for (std::size_t i = 0; i < motions.size(); ++i)
         for (int r = 0; r < 6; ++r)
           for (int c = 0; c < 6; ++c) {

@@ -37,7 +37,7 @@ TEST(Automatic, PartialsAreThoseByHand) {
 
 // A force that reads accelerations would have a wrong mass matrix: it gets no numbers.
 struct ReadsAccelerations {
-  static constexpr int frames = 1, numbers = 0;
+  static constexpr int frames = 1, constants = 0;
   static constexpr Optional optional = {};
   static std::vector<Attachment> attachments() { return {{.body_field = 0}}; }
   template <class S>

@@ -2,9 +2,9 @@
 // written once for all kinds.
 //
 // An element E is a struct of static members:
-//   static constexpr int frames, rows, numbers;
+//   static constexpr int frames, rows, constants;
 //   static std::vector<Attachment> attachments();
-//   template <class S> static void derive(const Inputs<S>& in, S* p);            its numbers from what the user typed
+//   template <class S> static void derive(const Inputs<S>& in, S* p);            its constants from what the user typed
 //   attachments, and row_name of a joint, take the shape as first argument if the kind has shapes (ListedKind).
 //
 //   static constexpr Optional optional = {.check = true, .energy = true};        which of these it has besides, {}: none. A member that is
@@ -12,7 +12,7 @@
 //     static void check(const Inputs<double>&, std::string& message, std::string& hint);
 //     template <class S> static EnergyOf<S> energy(const World<S>&, const Motions&, const S* p);
 //     template <class S> static AxisMotionOf<S> axis_motion(const Motions&, const S* p);     coordinates about and along its axis
-//     rheonomic: numbers of a joint depend on the time, derivatives() gives phi_t as well
+//     rheonomic: constants of a joint depend on the time, derivatives() gives phi_t as well
 //     direct: see below
 //
 //   an element with forces (rows = 0):
@@ -39,7 +39,7 @@
 //                                          others, if any, depend on the orientations alone:
 //     static void turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda, TurnDerivatives<rows - places>&);
 //
-//   angles that may wind up: static constexpr int angles; the last `angles` of its numbers are then where they were at the end of
+//   angles that may wind up: static constexpr int angles; the last `angles` of its constants are then where they were at the end of
 //   the last step, and   static void wound_angles(const Motions&, const double* p, double* out);   says where they are now.
 #pragma once
 
@@ -244,7 +244,7 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
 
  public:
   using Base = ForBothScalars<BatchOf<E>>;
-  using Base::first_angle, Base::first_number, Base::first_row, Base::frames, Base::joint_rows, Base::size;
+  using Base::first_angle, Base::first_constant, Base::first_row, Base::frames, Base::joint_rows, Base::size;
   static constexpr int F = E::frames;
   static constexpr int R = E::rows;
   template <class S>
@@ -258,7 +258,7 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
     else
       facts.coupling = {F, R, has_partials(), has_partials() && F > 1, 0, kMultipliers};
     facts.acting_frames = F;
-    facts.numbers = E::numbers;
+    facts.constants = E::constants;
     facts.angles = kAngles;
     facts.divisible = true;
     if constexpr (requires { E::attachments(shape); })
@@ -300,8 +300,8 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
         Motions m;
         for (int i = 0; i < F; ++i) m[index(i)] = frame[index(i)].motion();
         JointDerivatives<F, R> d;
-        const auto numbers = numbers_of(at, e);
-        E::derivatives(m, data(numbers), at.lambda + first_row + e * R, d);
+        const auto constants = constants_of(at, e);
+        E::derivatives(m, data(constants), at.lambda + first_row + e * R, d);
         for (int i = 0; i < F; ++i, out += 6 * R)
           if (!frame[index(i)].on_ground())
             Eigen::Map<Eigen::Matrix<double, R, 6>>{out} =
@@ -312,8 +312,8 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
 
   void wound_angles(const Evaluation& at, int e, double* out) const override {
     if constexpr (kAngles > 0) {
-      const auto numbers = numbers_of(at, e);
-      E::wound_angles(motions(at, e), data(numbers), out);
+      const auto constants = constants_of(at, e);
+      E::wound_angles(motions(at, e), data(constants), out);
     }
   }
 
@@ -322,8 +322,8 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
     EnergyOf<S> sum;
     if constexpr (kOptional.energy) {
       for (int e = 0; e < size(); ++e) {
-        const auto numbers = numbers_of(at, e);
-        sum += E::energy(at.world, motions(at, e), data(numbers));
+        const auto constants = constants_of(at, e);
+        sum += E::energy(at.world, motions(at, e), data(constants));
       }
     }
     return sum;
@@ -331,8 +331,8 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
   template <class S>
   AxisMotionOf<S> axis_motion_of(const EvaluationOf<S>& at, int e) const {
     if constexpr (kOptional.axis_motion) {
-      const auto numbers = numbers_of(at, e);
-      return E::axis_motion(motions(at, e), data(numbers));
+      const auto constants = constants_of(at, e);
+      return E::axis_motion(motions(at, e), data(constants));
     } else {
       return {};
     }
@@ -340,15 +340,15 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
   template <class S>
   Vec6T<S> wrench_of(const EvaluationOf<S>& at, int e, int i) const {
     const MotionsOf<S> m = motions(at, e);
-    const auto numbers = numbers_of(at, e);
+    const auto constants = constants_of(at, e);
     if constexpr (R > 0) {
       const S* lambda = at.lambda + first_row + e * R;
       JointDerivatives<F, R, S> d;
-      E::derivatives(m, data(numbers), lambda, d);
+      E::derivatives(m, data(constants), lambda, d);
       return d.B[i].transpose() * Eigen::Map<const Eigen::Matrix<S, R, 1>>(lambda);
     } else {
       std::array<Vec6T<S>, F> W;
-      wrench(at, m, data(numbers), e, W);
+      wrench(at, m, data(constants), e, W);
       return W[index(i)];
     }
   }
@@ -385,7 +385,7 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
 
   template <class S>
   FrameViewOf<S> view(const EvaluationOf<S>& at, int e, int i) const {
-    return FrameViewOf<S>(at.frames[frames[index(e * F + i)]], at.numbers, at.nodes, at.motions);
+    return FrameViewOf<S>(at.frames[frames[index(e * F + i)]], at.constants, at.nodes, at.motions);
   }
   template <class S>
   MotionsOf<S> motions(const EvaluationOf<S>& at, int e) const {
@@ -395,13 +395,13 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
   }
   // A pointer, or a copy that ends with the angles of the last step; data() gives a pointer to either.
   template <class S>
-  auto numbers_of(const EvaluationOf<S>& at, int e) const {
-    const S* p = at.numbers + first_number + e * E::numbers;
+  auto constants_of(const EvaluationOf<S>& at, int e) const {
+    const S* p = at.constants + first_constant + e * E::constants;
     if constexpr (kAngles == 0) {
       return p;
     } else {
-      std::array<S, E::numbers> own;
-      std::copy_n(p, E::numbers - kAngles, own.begin());
+      std::array<S, E::constants> own;
+      std::copy_n(p, E::constants - kAngles, own.begin());
       std::copy_n(at.angles + first_angle + e * kAngles, kAngles, own.end() - kAngles);
       return own;
     }
@@ -454,7 +454,7 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
   template <class S>
   bool is_direct(const EvaluationOf<S>& at, int e) const {
     const Frame& frame = at.frames[frames[index(e)]];
-    if (at.r == nullptr || frame.numbers >= 0) return false;
+    if (at.r == nullptr || frame.constants >= 0) return false;
     const NodeType type = at.nodes[frame.node].type;
     return is_direct_in_space(type) || is_direct_in_plane(type);
   }
@@ -473,7 +473,7 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
                             has_tangent ? to.rate_tangent + node.tangent : nullptr};
     DirectBlock block{nullptr, 0};
     if constexpr (WithMatrix) block = {to.values + to.blocks[e].offset, to.blocks[e].stride};
-    E::template direct<WithMatrix, S>(x, at.world, at.numbers + first_number + e * E::numbers, to.force,
+    E::template direct<WithMatrix, S>(x, at.world, at.constants + first_constant + e * E::constants, to.force,
                                       at.r + node.v, block);
     return true;
   }
@@ -502,8 +502,9 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
     Vec3T<S> force = Vec3T<S>::Zero();
     for (int k = 0; k < kPlaces; ++k) force[k] = lambda[k];
     for (int i = 0; i < 2; ++i) {
-      arm[i] = frame[i]->numbers >= 0 ? Vec3T<S>(Eigen::Map<const Vec3T<S>>(at.numbers + frame[i]->numbers))
-                                      : Vec3T<S>(Vec3T<S>::Zero());
+      arm[i] = frame[i]->constants >= 0
+                   ? Vec3T<S>(Eigen::Map<const Vec3T<S>>(at.constants + frame[i]->constants))
+                   : Vec3T<S>(Vec3T<S>::Zero());
       place[i] = arm[i];
       if (frame[i]->node < 0) continue;
       const Motion<S>& m = at.motions[frame[i]->node];
@@ -517,9 +518,10 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
     [[maybe_unused]] TurnDerivatives<kTurnRows> turn;
     if constexpr (kTurnRows > 0) {
       const auto rotation = [&](int i) -> Mat3 {
-        return frame[i]->node < 0 ? offset_of(*frame[i], at.numbers).Q : at.motions[frame[i]->node].R;
+        return frame[i]->node < 0 ? offset_of(*frame[i], at.constants).Q : at.motions[frame[i]->node].R;
       };
-      E::turns(rotation(0), rotation(1), at.numbers + first_number + e * E::numbers, lambda + kPlaces, turn);
+      E::turns(rotation(0), rotation(1), at.constants + first_constant + e * E::constants, lambda + kPlaces,
+               turn);
       for (int i = 0; i < 2; ++i) {
         if (!inertial[i]) continue;
         const Mat3& R_i = at.motions[frame[i]->node].R;
@@ -621,8 +623,8 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
   template <bool WithMatrix, class S>
   void force(const EvaluationOf<S>& at, [[maybe_unused]] const JacobianTarget& to, int e) const {
     const auto frame = views(at, e, std::make_index_sequence<F>());
-    const auto numbers = numbers_of(at, e);
-    const S* p = data(numbers);
+    const auto constants = constants_of(at, e);
+    const S* p = data(constants);
     MotionsOf<S> m;
     for (int i = 0; i < F; ++i) m[index(i)] = frame[index(i)].motion();
     std::array<Vec6T<S>, F> W;
@@ -663,8 +665,8 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
   template <bool WithMatrix, class S>
   void joint(const EvaluationOf<S>& at, [[maybe_unused]] const JacobianTarget& to, int e) const {
     const auto frame = views(at, e, std::make_index_sequence<F>());
-    const auto numbers = numbers_of(at, e);
-    const S* p = data(numbers);
+    const auto constants = constants_of(at, e);
+    const S* p = data(constants);
     const int row = first_row + e * R;
     MotionsOf<S> m;
     for (int i = 0; i < F; ++i) m[index(i)] = frame[index(i)].motion();

@@ -188,7 +188,7 @@ ModelBuilder& ModelBuilder::set_numbers(std::string_view name, const FieldItems&
   const std::size_t distance = diagonal ? 7 : 1;
   std::vector<double> numbers(diagonal ? 36 : items.size(), 0.0);
   for (std::size_t i = 0; i < items.size(); ++i) numbers[distance * i] = items[i].number;
-  builder().numbers(name, numbers, 0, form);
+  builder().values(name, numbers, 0, form);
   for (std::size_t i = 0; i < items.size(); ++i)
     if (items[i].text) builder().expression(name, static_cast<int>(distance * i), *items[i].text);
   return *this;

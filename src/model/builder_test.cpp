@@ -36,7 +36,7 @@ const Entry& entry(const Description& d, Section section, std::string_view name)
 
 double number(const Description& d, const Entry& e, std::string_view field, int i = 0) {
   const FieldValue& v = e.fields[static_cast<std::size_t>(e.kind->field(field))];
-  return d.numbers[static_cast<std::size_t>(v.first + i)];
+  return d.parameters[static_cast<std::size_t>(v.first + i)];
 }
 
 TEST(Builder, ATextIsAWordOrAnExpressionAsTheFieldSays) {
@@ -50,7 +50,7 @@ TEST(Builder, ATextIsAWordOrAnExpressionAsTheFieldSays) {
   EXPECT_EQ(number(*d, rod, "mass"), 1);
   EXPECT_EQ(number(*d, rod, "inertia", 1), 0.5);
   EXPECT_EQ(number(*d, rod, "position"), 0.25);
-  EXPECT_EQ(d->numbers[static_cast<std::size_t>(d->gravity() + 1)], -0.5);
+  EXPECT_EQ(d->parameters[static_cast<std::size_t>(d->gravity() + 1)], -0.5);
   Params params(d);
   params.set("l", 3);
   EXPECT_EQ(params.get(params.find("bodies.rod.mass")), 6);

@@ -22,7 +22,7 @@
 #include "liedyn/model/joints/gear_mesh.h"
 #include "liedyn/model/joints/list.h"
 #include "liedyn/model/joints/types.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/sensors/connect.h"
 #include "liedyn/model/sensors/events.h"
 #include "liedyn/model/sensors/list.h"
@@ -88,9 +88,9 @@ class AmbiguousNames {
     if (meanings_.empty()) return;
     for (const auto* list : {&d_.expressions, &d_.signals})
       for (const NumberExpression& written : *list) {
-        const Field* field = locate_number(d_, written.number).kind_field();
+        const Field* field = locate_parameter(d_, written.number).kind_field();
         if (field != nullptr && field->may_depend_on_signals)
-          check(written.text, number_path(d_, written.number), written.line, kAll);
+          check(written.text, parameter_path(d_, written.number), written.line, kAll);
       }
     for (const Section section : {Section::Forces, Section::States, Section::Sensors}) {
       const auto& entries = d_.entries(section);
@@ -333,11 +333,11 @@ void ModelCompiler::add_states() {
   Model& m = *model_;
   for (std::size_t i = 0; i < d_.entries(Section::States).size(); ++i) {
     m.state_frames.push_back(small(m.frames.size()));
-    m.frames.push_back({.node = small(d_.entries(Section::Bodies).size() + i), .numbers = -1});
+    m.frames.push_back({.node = small(d_.entries(Section::Bodies).size() + i), .constants = -1});
   }
-  m.stage_numbers = m.nv;
+  m.stage_size = m.nv;
   for (Node& node : m.nodes)
-    if (has_euler_parameters(node.type)) node.extra = m.stage_numbers++;
+    if (has_euler_parameters(node.type)) node.extra = m.stage_size++;
 }
 
 // One batch per kind (and shape) that occurs; its elements in the order of the entries. Parts of beams and of flexible bodies have none: other elements bring
@@ -379,8 +379,8 @@ int ModelCompiler::add_frame(const Entry& entry, const Attachment& a) {
   frame.node = named ? names_.find(Section::Bodies, word(d_, entry, a.body_field, a.body_index)) : -1;
   frame.aligned = !is_given(entry, frame_rotation_field(*entry.kind, a.body_index));
   if (frame.node < 0 || !frame.aligned || !at_reference(entry, a)) {
-    frame.numbers = m.numbers;
-    m.numbers += kFrameNumbers;
+    frame.constants = m.constants;
+    m.constants += kFrameConstants;
   }
   m.frames.push_back(frame);
   return static_cast<int>(m.frames.size()) - 1;
@@ -412,7 +412,7 @@ void ModelCompiler::attach_along_beams(std::size_t b) {
     const int first = names_.find(Section::Bodies, beam + ".start") + batch.parts[i] * (frames - 1);
     for (int k = 0; k < frames; ++k) {
       batch.frames.push_back(small(m.frames.size()));
-      m.frames.push_back({.node = first + k, .numbers = -1});
+      m.frames.push_back({.node = first + k, .constants = -1});
     }
   }
 }
@@ -429,7 +429,7 @@ void ModelCompiler::attach(std::size_t b) {
   for (const std::int32_t e : batch.entries) {
     if (!batch.parts.empty()) break;
     if (m.sections[b] == Section::Bodies) {
-      m.frames.push_back({.node = e, .numbers = -1});
+      m.frames.push_back({.node = e, .constants = -1});
       batch.frames.push_back(small(m.frames.size()) - 1);
       continue;
     }
@@ -441,8 +441,8 @@ void ModelCompiler::attach(std::size_t b) {
   m.velocity_rows += coupling.velocity_rows * batch.size();
   if (coupling.multipliers > 0 || dynamic_cast<const BothFlanks*>(&batch) != nullptr)
     m.forces_use_multipliers = true;
-  batch.first_number = m.numbers;
-  if (m.sections[b] != Section::Flexible) m.numbers += batch.numbers_per_element() * batch.size();
+  batch.first_constant = m.constants;
+  if (m.sections[b] != Section::Flexible) m.constants += batch.constants_per_element() * batch.size();
   batch.first_angle = m.angles;
   m.angles += batch.angles_per_element() * batch.size();
   if (auto* tree_joints = dynamic_cast<TreeJoints*>(&batch)) tree_joints->finish(*m.tree, m.frames);
@@ -453,8 +453,8 @@ void ModelCompiler::number_links() {
   if (!m.tree) return;
   for (Link& link : m.tree->links) {
     if (link.kind == LinkKind::Root) continue;
-    link.numbers = m.numbers;
-    m.numbers += kLinkNumbers;
+    link.constants = m.constants;
+    m.constants += kLinkConstants;
   }
 }
 
@@ -550,8 +550,8 @@ void ModelCompiler::number_flexible_bodies() {
   Model& m = *model_;
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     if (m.sections[b] != Section::Flexible) continue;
-    m.batches[b]->first_number = m.numbers;
-    m.numbers += m.batches[b]->numbers_per_element();
+    m.batches[b]->first_constant = m.constants;
+    m.constants += m.batches[b]->constants_per_element();
   }
 }
 
@@ -563,8 +563,8 @@ void ModelCompiler::connect_signals() {
     auto* signals = dynamic_cast<SignalBatch*>(batch.get());
     if (signals == nullptr) continue;
     signals->connect(m, names, findings_);
-    batch->first_number = m.numbers;
-    m.numbers += batch->numbers_per_element() * batch->size();
+    batch->first_constant = m.constants;
+    m.constants += batch->constants_per_element() * batch->size();
   }
 }
 

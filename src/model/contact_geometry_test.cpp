@@ -39,10 +39,10 @@ double least_between(const F& f) {
 
 // Numbers of a contact with the law k = 1000, n = 1.5, a = 0.2 and friction.
 template <class E, int N>
-std::array<double, E::numbers> numbers(const std::array<double, N>& shapes) {
-  static_assert(N + kContactNumbers == E::numbers);
+std::array<double, E::constants> constants(const std::array<double, N>& shapes) {
+  static_assert(N + kContactConstants == E::constants);
   constexpr double law[] = {1000, 1.5, 0.2, 0.3, 0.4, 0.05, 0.5};
-  std::array<double, E::numbers> out;
+  std::array<double, E::constants> out;
   std::copy(shapes.begin(), shapes.end(), out.begin());
   std::copy(std::begin(law), std::end(law), out.begin() + N);
   return out;
@@ -60,7 +60,7 @@ TEST(ContactGeometry, CapsulesTouchWhereTheirSegmentsAreNearest) {
     Vec3 a = 0.8 * random.vector<3>(), b = 0.8 * random.vector<3>();
     if (sample % 10 == 0) b = f[1].R.transpose() * (f[0].R * a) * random.between(-1, 1);  // parallel
     if (sample % 17 == 0) a.setZero();
-    const auto p = numbers<CapsuleCapsule, 8>({a.x(), a.y(), a.z(), 0.1, b.x(), b.y(), b.z(), 0.2});
+    const auto p = constants<CapsuleCapsule, 8>({a.x(), a.y(), a.z(), 0.1, b.x(), b.y(), b.z(), 0.2});
     const double nearest = least_between([&](double s) {
       return least_between([&](double t) { return (point_of(f[0], s * a) - point_of(f[1], t * b)).norm(); });
     });
@@ -75,7 +75,7 @@ TEST(ContactGeometry, SpheresTouchCapsulesAndBoxesAtTheirNearestPoints) {
   for (int sample = 0; sample < 200; ++sample) {
     const FramePair<double> f = random_pair(random);
     const Vec3 half = random.vector<3>(), edges = 0.3 * (random.vector<3>() + Vec3(1.2, 1.2, 1.2));
-    const auto p = numbers<SphereCapsule, 5>({0.3, half.x(), half.y(), half.z(), 0.2});
+    const auto p = constants<SphereCapsule, 5>({0.3, half.x(), half.y(), half.z(), 0.2});
     const double to_segment = least<1>(
         [&](const Eigen::Matrix<double, 1, 1>& s) { return (f[0].p - point_of(f[1], s[0] * half)).norm(); },
         random);
@@ -84,7 +84,7 @@ TEST(ContactGeometry, SpheresTouchCapsulesAndBoxesAtTheirNearestPoints) {
     const Mat3 Q = random.rotation().R();
     std::array<double, 13> shapes = {0.3, edges.x(), edges.y(), edges.z()};
     std::copy_n(Q.data(), 9, shapes.begin() + 4);
-    const auto n = numbers<SphereBox, 13>(shapes);
+    const auto n = constants<SphereBox, 13>(shapes);
     const Vec3 local = Q.transpose() * (f[1].R.transpose() * (f[0].p - f[1].p));
     double expected = (edges - local.cwiseAbs()).minCoeff();  // inside
     if (expected < 0)
@@ -105,7 +105,7 @@ TEST(ContactGeometry, PlanesTouchTheDeepestPoint) {
                a = random.vector<3>().normalized();
     const auto height = [&](const Vec3& x) { return (f[0].R * n).dot(point_of(f[1], x) - f[0].p); };
 
-    const auto p = numbers<PlaneCapsule, 7>({n.x(), n.y(), n.z(), half.x(), half.y(), half.z(), 0.2});
+    const auto p = constants<PlaneCapsule, 7>({n.x(), n.y(), n.z(), half.x(), half.y(), half.z(), 0.2});
     capsule = std::max(capsule, std::abs(PlaneCapsule::approach(f, p.data()).depth -
                                          (0.2 - std::min(height(half), height(-half)))));
 
@@ -113,12 +113,12 @@ TEST(ContactGeometry, PlanesTouchTheDeepestPoint) {
     const Vec3 edges = half.cwiseAbs();
     std::array<double, 15> shapes = {n.x(), n.y(), n.z(), edges.x(), edges.y(), edges.z()};
     std::copy_n(Q.data(), 9, shapes.begin() + 6);
-    const auto b = numbers<PlaneBox, 15>(shapes);
+    const auto b = constants<PlaneBox, 15>(shapes);
     const double lowest = least<3>([&](const Vec3& s) { return height(Q * s.cwiseProduct(edges)); }, random);
     box = std::max(box, std::abs(PlaneBox::approach(f, b.data()).depth + lowest));
 
     // Around the rim.
-    const auto w = numbers<Wheel, 8>({n.x(), n.y(), n.z(), a.x(), a.y(), a.z(), 0.7, 0.1});
+    const auto w = constants<Wheel, 8>({n.x(), n.y(), n.z(), a.x(), a.y(), a.z(), 0.7, 0.1});
     const Vec3 x = a.unitOrthogonal(), y = a.cross(x);
     double rim = 1e300;
     for (int i = 0; i < 20000; ++i) {
@@ -160,7 +160,7 @@ TEST(ContactGeometry, BoxesTouchAtCornersAndPointsOfEdges) {
       std::copy(box.begin(), box.end(), shapes.begin() + static_cast<std::ptrdiff_t>(12 * i));
     }
     shapes[24] = kSamples;
-    const auto p = numbers<BoxBox, 25>(shapes);
+    const auto p = constants<BoxBox, 25>(shapes);
     // All points of a grid of which two coordinates are those of faces, so that corners occur several times.
     double expected = -1e300;
     for (std::size_t i = 0; i < 2; ++i)
@@ -185,7 +185,7 @@ TEST(ContactGeometry, BoxesTouchAtCornersAndPointsOfEdges) {
     const auto box = box_numbers(half[1], Q[1]);
     std::copy(box.begin(), box.end(), with_capsule.begin() + 4);
     with_capsule[16] = kSamples;
-    const auto c = numbers<CapsuleBox, 17>(with_capsule);
+    const auto c = constants<CapsuleBox, 17>(with_capsule);
     double of_capsule = -1e300;
     for (int k = 0; k <= kSamples + 1; ++k) {
       const Vec3 point = point_of(f[0], (2.0 * k / (kSamples + 1) - 1) * axis);
@@ -204,7 +204,7 @@ TEST(ContactGeometry, BoxesTouchAtCornersAndPointsOfEdges) {
 template <class E, int N>
 double worst_rate(Random& random, const std::array<double, N>& shapes) {
   double worst = 0;
-  const auto p = numbers<E, N>(shapes);
+  const auto p = constants<E, N>(shapes);
   for (int sample = 0; sample < 100; ++sample) {
     const FramePair<double> f = random_pair(random);
     const auto depth = [&](double t) {
@@ -249,7 +249,7 @@ template <class E, int N>
 double worst_reaction(Random& random, const std::array<double, N>& shapes) {
   double worst = 0;
   int touching = 0;
-  const auto p = numbers<E, N>(shapes);
+  const auto p = constants<E, N>(shapes);
   for (int sample = 0; sample < 100; ++sample) {
     const FramePair<double> f = random_pair(random);
     std::array<Vec6, 2> W;

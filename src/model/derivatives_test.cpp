@@ -93,7 +93,7 @@ using D = Dual<double, 1>;
 using DD = Dual<D, 1>;
 
 template <class S, std::size_t N>
-std::array<S, N> cast_numbers(const double* p) {
+std::array<S, N> cast_constants(const double* p) {
   std::array<S, N> out;
   for (std::size_t i = 0; i < N; ++i) out[i] = S(p[i]);
   return out;
@@ -132,7 +132,7 @@ constexpr int velocity_rows_of() {
 }
 
 template <class E>
-void compare_force(const World<double>& world, const double* numbers, Random& random, Differences& out) {
+void compare_force(const World<double>& world, const double* constants, Random& random, Differences& out) {
   constexpr int F = E::frames;
   const auto motions = random_motions<E>(random);
   ForcePartials<F> hand;
@@ -142,12 +142,12 @@ void compare_force(const World<double>& world, const double* numbers, Random& ra
   const Eigen::Matrix<double, L + 1, 1> lambda = random.vector<L + 1>();  // one more: never empty
   MultiplierPartials<F, std::max(L, 1)> by_lambda;
   if constexpr (L > 0)
-    E::partials(world, motions, numbers, lambda.data(), hand, by_lambda);
+    E::partials(world, motions, constants, lambda.data(), hand, by_lambda);
   else
-    E::partials(world, motions, numbers, hand);
+    E::partials(world, motions, constants, hand);
 
   const World<D> world_d{world.gravity.template cast<D>(), D(world.time)};
-  const auto p = cast_numbers<D, E::numbers>(numbers);
+  const auto p = cast_constants<D, E::constants>(constants);
   Eigen::Matrix<D, L + 1, 1> lambda_d = lambda.template cast<D>();
   const auto column = [&](int j, auto&& move) {
     std::array<Motion<D>, F> m;
@@ -197,14 +197,14 @@ void compare_force(const World<double>& world, const double* numbers, Random& ra
 
 // The same for rows that are known by their rates B(q) V + a alone.
 template <class E>
-void compare_rates(const double* numbers, Random& random, Differences& out) {
+void compare_rates(const double* constants, Random& random, Differences& out) {
   constexpr int F = E::frames, R = E::rows;
   using Rows = Eigen::Matrix<double, R, 1>;
   const auto motions = random_motions<E>(random);
   const Rows lambda = random.vector<R>();
   JointDerivatives<F, R> hand;
-  E::derivatives(motions, numbers, lambda.data(), hand);
-  const auto p = cast_numbers<D, E::numbers>(numbers);
+  E::derivatives(motions, constants, lambda.data(), hand);
+  const auto p = cast_constants<D, E::constants>(constants);
 
   std::array<Motion<D>, F> m;
   for (int i = 0; i < F; ++i) m[at(i)] = cast_motion<D>(motions[at(i)]);
@@ -250,15 +250,15 @@ void compare_rates(const double* numbers, Random& random, Differences& out) {
 
 // Rows at velocity level, the last ones, have no Phi.
 template <class E>
-void compare_joint(const double* numbers, Random& random, Differences& out) {
+void compare_joint(const double* constants, Random& random, Differences& out) {
   constexpr int F = E::frames, R = E::rows, P = R - velocity_rows_of<E>();
   using Rows = Eigen::Matrix<double, R, 1>;
   const auto motions = random_motions<E>(random);
   const Rows lambda = random.vector<R>();
   JointDerivatives<F, R> hand;
-  E::derivatives(motions, numbers, lambda.data(), hand);
+  E::derivatives(motions, constants, lambda.data(), hand);
 
-  const auto p = cast_numbers<DD, E::numbers>(numbers);
+  const auto p = cast_constants<DD, E::constants>(constants);
   // The second derivative of Phi: all frames move by exp(e first) exp(d second), e and d infinitesimal.
   struct Increments {
     std::array<Vec6, F> first, second;
@@ -333,8 +333,8 @@ void for_each_listed_kind(Visit&& visit) {
         else if (section != Section::Bodies)
           add_everywhere(builder, section, listed.kind, bodies, Pairs::Neighbours, random);
         const auto model = Model::compile(builder.finish());
-        Numbers numbers;
-        derive_numbers(*model, model->description().numbers.data(), numbers);
+        Constants constants;
+        derive_constants(*model, model->description().parameters.data(), constants);
         for (std::size_t b = 0; b < model->batches.size(); ++b) {
           const Batch& batch = *model->batches[b];
           if (model->entry_of(static_cast<int>(b), 0).kind->type != listed.kind.type ||
@@ -344,7 +344,7 @@ void for_each_listed_kind(Visit&& visit) {
           if (dynamic_cast<const SignalBatch*>(&batch) != nullptr) continue;
           const int element = random.below(batch.size());
           const double* own =
-              numbers.data.data() + batch.first_number + element * batch.numbers_per_element();
+              constants.data.data() + batch.first_constant + element * batch.constants_per_element();
           // A body and a joint may have the same type.
           const std::string name = fmt::format("{} {}", section_name(section), listed.kind.type);
           const bool found = Elements::find(batch, [&](auto e) { visit(e, name, sample, own, random); });
@@ -362,12 +362,13 @@ void for_each_listed_kind(Visit&& visit) {
 
 TEST(Derivatives, OfEveryListedKindEqualThoseOfDualNumbers) {
   std::map<std::string, Differences> differences;  // by the kind
-  for_each_listed_kind([&]<class E>(E, const std::string& kind, int, const double* numbers, Random& random) {
-    if constexpr (velocity_rows_of<E>() > 0) compare_rates<E>(numbers, random, differences[kind]);
+  for_each_listed_kind([&]<class E>(E, const std::string& kind, int, const double* constants,
+                                    Random& random) {
+    if constexpr (velocity_rows_of<E>() > 0) compare_rates<E>(constants, random, differences[kind]);
     if constexpr (E::rows > velocity_rows_of<E>())
-      compare_joint<E>(numbers, random, differences[kind]);
+      compare_joint<E>(constants, random, differences[kind]);
     else if constexpr (E::rows == 0)
-      compare_force<E>({5 * random.vector<3>(), random.between(0, 1)}, numbers, random, differences[kind]);
+      compare_force<E>({5 * random.vector<3>(), random.between(0, 1)}, constants, random, differences[kind]);
   });
   for (const auto& [kind, of_kind] : differences) of_kind.expect_small(kind);
   // dc_motor, clutch, joint_clutch, hydraulic_cylinder, joint_hydraulics
@@ -407,7 +408,7 @@ concept IsContact = requires(const std::array<Motion<double>, E::frames>& m, con
   E::approach(m, p);
 };
 template <class E>
-double potential_slope(const std::array<Motion<double>, E::frames>& motions, const double* numbers,
+double potential_slope(const std::array<Motion<double>, E::frames>& motions, const double* constants,
                        const std::array<Vec6, E::frames>& increments) {
   std::array<Motion<D>, E::frames> m;
   for (std::size_t i = 0; i < m.size(); ++i) {
@@ -416,21 +417,21 @@ double potential_slope(const std::array<Motion<double>, E::frames>& motions, con
     for (int k = 0; k < 6; ++k) increment[k].d[0] = increments[i][k];
     static_cast<Pose<D>&>(m[i]) = perturbed<D>(m[i], increment);
   }
-  const auto p = cast_numbers<D, E::numbers>(numbers);
+  const auto p = cast_constants<D, E::constants>(constants);
   return E::energy(World<D>(), m, p.data()).potential.d[0];
 }
 
 TEST(Energy, IsThePotentialOfTheWrenchAtRest) {
   double worst = 0;
   for_each_listed_kind(
-      [&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
+      [&]<class E>(E, const std::string& kind, int sample, const double* constants, Random& random) {
         if constexpr (HasEnergy<E>) {
           if (sample == 0) worst = 0;
           const World<double> world{5 * random.vector<3>(), 0};
           auto motions = random_motions<E>(random);
           for (auto& m : motions) m.V.setZero(), m.A.setZero();
           std::array<Vec6, E::frames> W;
-          E::wrench(world, motions, numbers, W);
+          E::wrench(world, motions, constants, W);
           for (std::size_t i = 0; i < motions.size(); ++i) {
             Vec6 slope;
             for (int k = 0; k < 6; ++k) {
@@ -438,7 +439,7 @@ TEST(Energy, IsThePotentialOfTheWrenchAtRest) {
                 std::array<Vec6, E::frames> increments;
                 increments.fill(Vec6::Zero());
                 increments[i][k] = 1;
-                slope[k] = potential_slope<E>(motions, numbers, increments);
+                slope[k] = potential_slope<E>(motions, constants, increments);
                 continue;
               }
               slope[k] = derivative(
@@ -447,7 +448,7 @@ TEST(Energy, IsThePotentialOfTheWrenchAtRest) {
                     moved[i].V = Vec6::Unit(k);
                     moved[i] = later(moved[i], h);
                     moved[i].V.setZero();
-                    return E::energy(world, moved, numbers).potential;
+                    return E::energy(world, moved, constants).potential;
                   },
                   1e-3);
             }
@@ -462,34 +463,34 @@ TEST(Energy, IsThePotentialOfTheWrenchAtRest) {
 TEST(Energy, ChangesByThePowerOfTheWrench) {
   double worst = 0, dissipated = 0;
   for_each_listed_kind(
-      [&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
+      [&]<class E>(E, const std::string& kind, int sample, const double* constants, Random& random) {
         if constexpr (HasEnergy<E>) {
           if (sample == 0) worst = 0, dissipated = 0;
           // The self-aligning torque of a tyre does work: the brush model leaves out the slip by turning.
-          std::array<double, E::numbers> own;
+          std::array<double, E::constants> own;
           if constexpr (std::is_same_v<E, Tyre>) {
-            std::copy_n(numbers, E::numbers, own.begin());
+            std::copy_n(constants, E::constants, own.begin());
             own[Tyre::kHalfPatch] = 0;
-            numbers = own.data();
+            constants = own.data();
           }
           const World<double> world{5 * random.vector<3>(), 0};
           const auto motions = random_motions<E>(random);
           std::array<Vec6, E::frames> W;
-          E::wrench(world, motions, numbers, W);
+          E::wrench(world, motions, constants, W);
           double power = 0;
           for (std::size_t i = 0; i < motions.size(); ++i) power += motions[i].V.dot(W[i]);
           double rate = derivative(
               [&](double h) {
                 auto moved = motions;
                 for (auto& m : moved) m = later(m, h);
-                const Energy e = E::energy(world, moved, numbers);
+                const Energy e = E::energy(world, moved, constants);
                 return e.kinetic + e.potential;
               },
               1e-3);
           if constexpr (IsContact<E>) {
             std::array<Vec6, E::frames> twists;
             for (std::size_t i = 0; i < motions.size(); ++i) twists[i] = motions[i].V;
-            rate = potential_slope<E>(motions, numbers, twists);
+            rate = potential_slope<E>(motions, constants, twists);
           }
           const double loss = power - rate;
           constexpr bool may_dissipate = E::damping && (!E::inertia || E::frames > 1);  // beams have dampers

@@ -15,7 +15,7 @@
 #include "liedyn/model/description_names.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/forces/machine_states.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
@@ -80,7 +80,7 @@ DescriptionBuilder::DescriptionBuilder(std::string model_name, std::string file,
 
   for (const Parameter& parameter : parameters) {
     const std::string path = "parameters." + excerpt(parameter.name);
-    const std::size_t index = description_.numbers.size();
+    const std::size_t index = description_.parameters.size();
     if (!is_parameter_name(parameter.name))
       finding(path, "expected a name of letters, digits and underscores that does not begin with a digit", {},
               parameter.line);
@@ -91,18 +91,18 @@ DescriptionBuilder::DescriptionBuilder(std::string model_name, std::string file,
       finding(path, "is defined twice", {}, parameter.line);
 
     if (parameter.expression.empty()) {
-      description_.numbers.push_back(parameter.value);
+      description_.parameters.push_back(parameter.value);
       const std::string mistake = value_mistake(nullptr, parameter.value);
       if (!mistake.empty()) finding(path, mistake, {}, parameter.line);
     } else {
       description_.expressions.push_back(
           {static_cast<std::int32_t>(index), parameter.line, parameter.expression});
-      description_.numbers.push_back(evaluate(parameter.expression, false, index, path, parameter.line));
+      description_.parameters.push_back(evaluate(parameter.expression, false, index, path, parameter.line));
     }
-    values_[index] = description_.numbers.back();
+    values_[index] = description_.parameters.back();
   }
   for (std::size_t i = 0; i < 3; ++i) {
-    description_.numbers.push_back(gravity[i]);
+    description_.parameters.push_back(gravity[i]);
     const std::string mistake = value_mistake(nullptr, gravity[i]);
     if (!mistake.empty()) finding(fmt::format("gravity[{}]", i), mistake);
   }
@@ -171,7 +171,7 @@ bool DescriptionBuilder::names_others(std::string_view text) const {
 
 void DescriptionBuilder::gravity_expression(int i, std::string text, int line) {
   const int number = description_.gravity() + i;
-  description_.numbers[static_cast<std::size_t>(number)] =
+  description_.parameters[static_cast<std::size_t>(number)] =
       evaluate(text, fmt::format("gravity[{}]", i), line);
   description_.expressions.push_back({number, line, std::move(text)});
 }
@@ -228,7 +228,7 @@ bool DescriptionBuilder::begin(Section section, std::string name, std::string_vi
     return false;
   }
 
-  entries.push_back({std::move(name), kind, line, static_cast<std::int32_t>(description_.numbers.size()),
+  entries.push_back({std::move(name), kind, line, static_cast<std::int32_t>(description_.parameters.size()),
                      std::vector<FieldValue>(kind->fields.size())});
   if (!names_[static_cast<std::size_t>(section)]->insert(entries.size() - 1)) {
     finding(entry_path(section, entries.back().name), "this name is given twice",
@@ -279,8 +279,8 @@ FieldValue* DescriptionBuilder::open_field(std::string_view name, int line, cons
   return &value;
 }
 
-void DescriptionBuilder::numbers(std::string_view name, std::span<const double> values, int line,
-                                 RotationForm form) {
+void DescriptionBuilder::values(std::string_view name, std::span<const double> values, int line,
+                                RotationForm form) {
   const Field* kind_field = nullptr;
   FieldValue* value = open_field(name, line, &kind_field);
   if (value == nullptr) return;
@@ -311,11 +311,11 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
         name, fmt::format("expected {} number{}, got {}", wanted, wanted == "1" ? "" : "s", values.size()),
         {}, line);
   }
-  value->first = static_cast<std::int32_t>(description_.numbers.size());
+  value->first = static_cast<std::int32_t>(description_.parameters.size());
   value->count = static_cast<std::uint8_t>(expected);
   value->form = form;
-  description_.numbers.insert(description_.numbers.end(), values.begin(), values.end());
-  description_.numbers.resize(description_.numbers.size() + expected - values.size(), 0.0);
+  description_.parameters.insert(description_.parameters.end(), values.begin(), values.end());
+  description_.parameters.resize(description_.parameters.size() + expected - values.size(), 0.0);
   for (double number : values)
     if (!std::isfinite(number)) field_finding(name, value_mistake(kind_field, number), {}, line);
 }
@@ -331,11 +331,11 @@ void DescriptionBuilder::expression(std::string_view name, int i, std::string te
   // A function of time is a signal too, of numbers that are not evaluated anew in every step.
   if (kind_field.may_depend_on_signals &&
       (names_others(text) || (!kind_field.may_depend_on_time && names_time(text, variables_)))) {
-    description_.numbers[static_cast<std::size_t>(number)] = 0;
+    description_.parameters[static_cast<std::size_t>(number)] = 0;
     description_.signals.push_back({number, line, std::move(text)});
     return;
   }
-  description_.numbers[static_cast<std::size_t>(number)] = evaluate(
+  description_.parameters[static_cast<std::size_t>(number)] = evaluate(
       text, kind_field.may_depend_on_time, description_.parameter_names.size(), field_path(name), line);
   description_.expressions.push_back({number, line, std::move(text)});
 }
@@ -451,12 +451,12 @@ void DescriptionBuilder::numbers_in_bodies(std::string_view name, const std::vec
   if (bodies.empty() || bodies.size() > 2 || values.size() != each * bodies.size())
     return field_finding(name, fmt::format("expected {} numbers for each of one or two bodies", each), {},
                          line);
-  value->first = static_cast<std::int32_t>(description_.numbers.size());
+  value->first = static_cast<std::int32_t>(description_.parameters.size());
   value->count = static_cast<std::uint8_t>(values.size());
   value->in_bodies = true;
   value->word = static_cast<std::int32_t>(description_.words.size());
   description_.words.insert(description_.words.end(), bodies.begin(), bodies.end());
-  description_.numbers.insert(description_.numbers.end(), values.begin(), values.end());
+  description_.parameters.insert(description_.parameters.end(), values.begin(), values.end());
 }
 
 // What is given in the axes of bodies is given for those that carry it, by the names that the entry has for them.
@@ -500,11 +500,11 @@ void DescriptionBuilder::check_given(const Given& given) {
   const Field& kind_field = entry_->kind->fields[static_cast<std::size_t>(given.field)];
   const FieldValue& value = entry_->fields[static_cast<std::size_t>(given.field)];
   if (value.first < 0) return;
-  const double* numbers = description_.numbers.data() + value.first;
+  const double* numbers = description_.parameters.data() + value.first;
   for (int i = 0; i < value.count; ++i) {
     if (!std::isfinite(numbers[i])) return;  // reported before
     const std::string mistake = value_mistake(&kind_field, numbers[i]);
-    if (!mistake.empty()) finding(number_path(description_, value.first + i), mistake, {}, given.line);
+    if (!mistake.empty()) finding(parameter_path(description_, value.first + i), mistake, {}, given.line);
   }
   const bool plane = kind_field.type == FieldType::PlaneVector;
   if (kind_field.pose == PoseRole::Direction && kind_field.body_axes != BodyAxes::None) {
@@ -547,10 +547,10 @@ void DescriptionBuilder::end() {
     } else if (kind_field.type == FieldType::Integer && !kind_field.defaults.empty()) {
       value.set_integer(kind_field.defaults[0]);
     } else if (!kind_field.defaults.empty()) {
-      value.first = static_cast<std::int32_t>(description_.numbers.size());
+      value.first = static_cast<std::int32_t>(description_.parameters.size());
       value.count = static_cast<std::uint8_t>(kind_field.defaults.size());
-      description_.numbers.insert(description_.numbers.end(), kind_field.defaults.begin(),
-                                  kind_field.defaults.end());
+      description_.parameters.insert(description_.parameters.end(), kind_field.defaults.begin(),
+                                     kind_field.defaults.end());
     }
   }
   entry_ = nullptr;
@@ -596,7 +596,7 @@ Description DescriptionBuilder::finish() {
       std::vector<Entry>& states = description_.entries(Section::States);
       const Kind* kind = find_kind(Section::States, "expression");
       states.push_back({force.name + "." + own.name, kind, force.line,
-                        static_cast<std::int32_t>(description_.numbers.size()),
+                        static_cast<std::int32_t>(description_.parameters.size()),
                         std::vector<FieldValue>(kind->fields.size())});
       names_[static_cast<std::size_t>(Section::States)]->insert(states.size() - 1);
       entry_ = &states.back();
@@ -625,7 +625,7 @@ Description DescriptionBuilder::finish() {
   }
   for (auto& names : names_) names.reset();
   for (Section section : kSections) description_.entries(section).shrink_to_fit();
-  description_.numbers.shrink_to_fit();
+  description_.parameters.shrink_to_fit();
   description_.words.shrink_to_fit();
   return std::move(description_);
 }

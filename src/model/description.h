@@ -25,7 +25,7 @@ std::string_view section_name(Section section);   // "bodies"
 const std::vector<Kind>& kinds(Section section);  // every kind of the section, from the families' lists
 const Kind* find_kind(Section section, std::string_view type);
 
-// One field of one entry. Numbers live in Description::numbers, words in Description::words.
+// One field of one entry. Numbers live in Description::parameters, words in Description::words.
 struct FieldValue {
   std::int32_t first = -1;  // index of the first number; -1: none stored
   std::int32_t word = -1;   // index of the (first) word, or the whole number itself (Integer); -1: none
@@ -46,9 +46,9 @@ struct FieldValue {
 struct Entry {
   std::string name;
   const Kind* kind = nullptr;
-  std::int32_t line = 0;           // where it stands in the file; 0 if unknown
-  std::int32_t first_number = 0;   // its numbers follow from here
-  std::vector<FieldValue> fields;  // parallel to kind->fields
+  std::int32_t line = 0;             // where it stands in the file; 0 if unknown
+  std::int32_t first_parameter = 0;  // its parameters follow from here
+  std::vector<FieldValue> fields;    // parallel to kind->fields
   // Of a body that a beam or a flexible body consists of: the index of that entry and its section, and which of the nodes of a beam it is.
   std::int32_t owner = -1;
   Section owner_section = Section::Bodies;
@@ -93,10 +93,10 @@ struct Visual {
 struct Description {
   std::string name;                          // of the model: its file's stem or the shipped model's name
   std::string file;                          // for messages; empty if built in code
-  std::vector<std::string> parameter_names;  // their values are the first numbers
+  std::vector<std::string> parameter_names;  // their values come first
   std::array<std::vector<Entry>, kSectionCount> sections;
   std::vector<double>
-      numbers;  // parameters, gravity (3), then the fields of the entries: the values of Params
+      parameters;  // parameters, gravity (3), then the fields of the entries: the values of Params
   std::vector<std::string> words;
   std::vector<NumberExpression> expressions;
   // Numbers that follow states and sensors (Field::may_depend_on_signals). Their values here are 0.
@@ -120,7 +120,7 @@ bool is_name(std::string_view text);
 // collected, never thrown, until finish(). What they say about an entry that could not begin is left out.
 class DescriptionBuilder {
  public:
-  // Parameters and gravity come first, since their numbers do. A value may be an expression of earlier parameters.
+  // Named parameters and gravity come before the fields, as in Description::parameters. A value may be an expression of earlier parameters.
   struct Parameter {
     std::string name;
     double value = 0;
@@ -142,9 +142,9 @@ class DescriptionBuilder {
   bool begin(Section section, std::string name, std::string_view type, int line = 0);
   // The field of the current entry with this name; null (with a finding) if its kind has none, or if it was set before.
   const Field* field(std::string_view name, int line = 0);
-  void numbers(std::string_view field, std::span<const double> values, int line = 0,
-               RotationForm form = RotationForm::RotationVector);
-  // The i-th number of the field last set by numbers() is this expression. What it gives at the start is its value.
+  void values(std::string_view field, std::span<const double> values, int line = 0,
+              RotationForm form = RotationForm::RotationVector);
+  // The i-th number of the field last set by values() is this expression. What it gives at the start is its value.
   void expression(std::string_view field, int i, std::string text, int line = 0);
   void word(std::string_view field, std::string text, int line = 0);
   void words(std::string_view field, std::string first, std::string second, int line = 0);
@@ -153,7 +153,7 @@ class DescriptionBuilder {
   void numbers_in_bodies(std::string_view field, const std::vector<std::string>& bodies,
                          std::span<const double> values, int line = 0);
   void consistent(std::string_view field, int line = 0);
-  // The same with a guess to start from: the numbers of the field last set by numbers().
+  // The same with a guess to start from: the numbers of the field last set by values().
   void mark_consistent(std::string_view field, int line = 0);
   void end();  // defaults for what was not given, a finding for what was required
 

@@ -24,7 +24,7 @@ void DescriptionBuilder::add_beam_nodes(std::size_t index) {
     bodies.push_back({beam_node_name(beam.name, node, mesh),
                       &beam_node_kind(),
                       beam.line,
-                      static_cast<std::int32_t>(description_.numbers.size()),
+                      static_cast<std::int32_t>(description_.parameters.size()),
                       {},
                       static_cast<std::int32_t>(index),
                       Section::Beams,
@@ -41,7 +41,7 @@ void DescriptionBuilder::add_flexible_frame(std::size_t index) {
   bodies.push_back({entry.name,
                     is_interface(entry) ? &flexible_interface_kind() : &flexible_frame_kind(),
                     entry.line,
-                    static_cast<std::int32_t>(description_.numbers.size()),
+                    static_cast<std::int32_t>(description_.parameters.size()),
                     {}});
   bodies.back().owner = static_cast<std::int32_t>(index);
   bodies.back().owner_section = Section::Flexible;
@@ -86,7 +86,7 @@ void DescriptionBuilder::add_modes() {
       bodies.push_back({fmt::format("{}.modes{}", entries[i].name, point + 1),
                         &flexible_modes_kind(),
                         entries[i].line,
-                        static_cast<std::int32_t>(description_.numbers.size()),
+                        static_cast<std::int32_t>(description_.parameters.size()),
                         {}});
       bodies.back().owner = static_cast<std::int32_t>(i);
       bodies.back().owner_section = Section::Flexible;
@@ -149,7 +149,7 @@ void DescriptionBuilder::add_riders() {
     std::vector<Entry>& joints = description_.entries(Section::Joints);
     const Kind* kind = find_kind(Section::Joints, "fixed");
     joints.push_back({body.name + ".on", kind, body.line,
-                      static_cast<std::int32_t>(description_.numbers.size()),
+                      static_cast<std::int32_t>(description_.parameters.size()),
                       std::vector<FieldValue>(kind->fields.size())});
     joints.back().rides = true;
     joints.back().host = static_cast<std::int32_t>(&body - bodies.data());

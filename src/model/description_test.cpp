@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/params.h"
 
 namespace liedyn {
@@ -26,8 +26,8 @@ DescriptionBuilder::Parameter formula(std::string name, std::string text) {
 // A rigid body with everything that is required.
 bool begin_body(DescriptionBuilder& b, const std::string& name) {
   if (!b.begin(Section::Bodies, name, "rigid")) return false;
-  b.numbers("mass", std::array{1.0});
-  b.numbers("inertia", std::array{1.0, 1.0, 1.0});
+  b.values("mass", std::array{1.0});
+  b.values("inertia", std::array{1.0, 1.0, 1.0});
   return true;
 }
 void add_body(DescriptionBuilder& b, const std::string& name) {
@@ -37,7 +37,7 @@ void add_body(DescriptionBuilder& b, const std::string& name) {
 void add_joint(DescriptionBuilder& b, const std::string& first, const std::string& second) {
   b.begin(Section::Joints, "pivot", "spherical");
   b.words("between", first, second);
-  b.numbers("at", std::array{0.0, 0.0, 0.0});
+  b.values("at", std::array{0.0, 0.0, 0.0});
   b.end();
 }
 
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"unknown type",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "rigit");
-                  b.numbers("mass", std::array{-1.0});
+                  b.values("mass", std::array{-1.0});
                   b.end();
                 },
                 "got 'rigit' (hint: did you mean 'rigid'?)"},
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
             "unknown field",
             [](B& b) {
               begin_body(b, "top");
-              b.numbers("postion", std::array{0.0, 0.0, 0.0});
+              b.values("postion", std::array{0.0, 0.0, 0.0});
               b.end();
             },
             "bodies.top.postion: unknown key 'postion' for the type rigid (hint: did you mean 'position'?)"},
@@ -115,43 +115,43 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"field twice",
                 [](B& b) {
                   begin_body(b, "top");
-                  b.numbers("mass", std::array{1.0});
+                  b.values("mass", std::array{1.0});
                   b.end();
                 },
                 "bodies.top.mass: is given twice"},
         Mistake{"too few numbers",
                 [](B& b) {
                   begin_body(b, "top");
-                  b.numbers("position", std::array{0.0, 0.0});
+                  b.values("position", std::array{0.0, 0.0});
                   b.end();
                 },
                 "bodies.top.position: expected 3 numbers, got 2"},
         Mistake{"inertia of four numbers",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "rigid");
-                  b.numbers("mass", std::array{1.0});
-                  b.numbers("inertia", std::array{1.0, 1.0, 1.0, 0.0});
+                  b.values("mass", std::array{1.0});
+                  b.values("inertia", std::array{1.0, 1.0, 1.0, 0.0});
                   b.end();
                 },
                 "bodies.top.inertia: expected 3 or 6 numbers, got 4"},
         Mistake{"negative mass",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "point");
-                  b.numbers("mass", std::array{-1.0});
+                  b.values("mass", std::array{-1.0});
                   b.end();
                 },
                 "bodies.top.mass: expected a number >= 0, got -1"},
         Mistake{"not a number",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "point");
-                  b.numbers("mass", std::array{kNotANumber});
+                  b.values("mass", std::array{kNotANumber});
                   b.end();
                 },
                 "bodies.top.mass: expected a finite number, got nan"},
         Mistake{"negative by expression",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "point");
-                  b.numbers("mass", std::array{0.0});
+                  b.values("mass", std::array{0.0});
                   b.expression("mass", 0, "-m");
                   b.end();
                 },
@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"infinite by expression",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "point");
-                  b.numbers("mass", std::array{0.0});
+                  b.values("mass", std::array{0.0});
                   b.expression("mass", 0, "m/zero");
                   b.end();
                 },
@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"expression with a mistake",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "point");
-                  b.numbers("mass", std::array{0.0});
+                  b.values("mass", std::array{0.0});
                   b.expression("mass", 0, "2*");
                   b.end();
                 },
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"mass that varies with time",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "point");
-                  b.numbers("mass", std::array{0.0});
+                  b.values("mass", std::array{0.0});
                   b.expression("mass", 0, "t+1");
                   b.end();
                 },
@@ -183,8 +183,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"numbers for words",
                 [](B& b) {
                   b.begin(Section::Joints, "j", "spherical");
-                  b.numbers("between", std::array{1.0, 2.0});
-                  b.numbers("at", std::array{0.0, 0.0, 0.0});
+                  b.values("between", std::array{1.0, 2.0});
+                  b.values("at", std::array{0.0, 0.0, 0.0});
                   b.end();
                 },
                 "joints.j.between: expected strings, got numbers"},
@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
                 [](B& b) {
                   b.begin(Section::Joints, "j", "spherical");
                   b.word("between", "ground");
-                  b.numbers("at", std::array{0.0, 0.0, 0.0});
+                  b.values("at", std::array{0.0, 0.0, 0.0});
                   b.end();
                 },
                 "joints.j.between: expected two names, got 'ground'"},
@@ -246,30 +246,30 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"zero quaternion",
                 [](B& b) {
                   begin_body(b, "top");
-                  b.numbers("orientation", std::array{0.0, 0.0, 0.0, 0.0}, 0, RotationForm::Quaternion);
+                  b.values("orientation", std::array{0.0, 0.0, 0.0, 0.0}, 0, RotationForm::Quaternion);
                   b.end();
                 },
                 "bodies.top.orientation: expected a quaternion"},
         Mistake{"zero axis",
                 [](B& b) {
                   begin_body(b, "top");
-                  b.numbers("orientation", std::array{0.0, 0.0, 0.0, 1.0}, 0, RotationForm::AxisAngle);
+                  b.values("orientation", std::array{0.0, 0.0, 0.0, 1.0}, 0, RotationForm::AxisAngle);
                   b.end();
                 },
                 "expected an axis that is not zero"},
         Mistake{"shear instead of a rotation",
                 [](B& b) {
                   begin_body(b, "top");
-                  b.numbers("orientation", std::array{1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, 0,
-                            RotationForm::Matrix);
+                  b.values("orientation", std::array{1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, 0,
+                           RotationForm::Matrix);
                   b.end();
                 },
                 "R^T R differs from the identity by 1"},
         Mistake{"reflection instead of a rotation",
                 [](B& b) {
                   begin_body(b, "top");
-                  b.numbers("orientation", std::array{1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0}, 0,
-                            RotationForm::Matrix);
+                  b.values("orientation", std::array{1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0}, 0,
+                           RotationForm::Matrix);
                   b.end();
                 },
                 "got a reflection"}));
@@ -307,8 +307,8 @@ TEST(Builder, ReportsEveryMistakeInTheOrderOfLines) {
   builder.words("between", "ground", "top", 10);
   builder.end();
   builder.begin(Section::Bodies, "ball", "point", 3);
-  builder.numbers("mass", std::array{-1.0}, 4);
-  builder.numbers("colour", std::array{1.0}, 5);
+  builder.values("mass", std::array{-1.0}, 4);
+  builder.values("colour", std::array{1.0}, 5);
   builder.end();
   try {
     builder.finish();
@@ -342,19 +342,19 @@ std::shared_ptr<const Description> example() {
   DescriptionBuilder b("example", "", {number("m", 2), formula("double_m", "2*m")}, {0, 0, 0});
   b.gravity_expression(2, "-m", 1);
   b.begin(Section::Bodies, "top", "rigid");
-  b.numbers("mass", std::array{0.0});
+  b.values("mass", std::array{0.0});
   b.expression("mass", 0, "double_m + 1");
-  b.numbers("inertia", std::array{0.1, 0.2, 0.3});
-  b.numbers("orientation", std::array{0.0, 0.0, 1.0, 0.5}, 0, RotationForm::AxisAngle);
+  b.values("inertia", std::array{0.1, 0.2, 0.3});
+  b.values("orientation", std::array{0.0, 0.0, 1.0, 0.5}, 0, RotationForm::AxisAngle);
   b.consistent("velocity");
   b.end();
   b.begin(Section::Joints, "rod", "distance");
   b.words("between", "ground", "top");
-  b.numbers("points", std::array{0.0, 0.0, 0.0, 1.0, 2.0, 3.0});
+  b.values("points", std::array{0.0, 0.0, 0.0, 1.0, 2.0, 3.0});
   b.end();
   b.begin(Section::Forces, "push", "force");
   b.word("on", "top");
-  b.numbers("force", std::array{0.0, 5.0, 0.0});
+  b.values("force", std::array{0.0, 5.0, 0.0});
   b.expression("force", 0, "m*cos(t)");
   b.end();
   return std::make_shared<const Description>(b.finish());
@@ -373,7 +373,7 @@ TEST(Builder, StoresWhatWasGivenAndDefaults) {
   EXPECT_TRUE(value("velocity").consistent);
   EXPECT_EQ(value("velocity").first, -1);
   EXPECT_EQ(value("orientation").form, RotationForm::AxisAngle);
-  EXPECT_EQ(description->numbers[static_cast<std::size_t>(value("mass").first)], 5);
+  EXPECT_EQ(description->parameters[static_cast<std::size_t>(value("mass").first)], 5);
 }
 
 TEST(Params, EveryNumberIsFoundByItsPath) {

@@ -8,7 +8,7 @@ namespace liedyn {
 Entry& add_entry(Description& d, Section section, std::string name, std::string_view type,
                  std::string_view field, const std::string& word) {
   const Kind* kind = find_kind(section, type);
-  Entry entry{std::move(name), kind, 0, static_cast<std::int32_t>(d.numbers.size()),
+  Entry entry{std::move(name), kind, 0, static_cast<std::int32_t>(d.parameters.size()),
               std::vector<FieldValue>(kind->fields.size())};
   set_word(d, entry, field, word);
   return d.entries(section).emplace_back(std::move(entry));
@@ -23,7 +23,7 @@ void set_word(Description& d, Entry& entry, std::string_view field, std::string 
 
 Description description_as_set(const Params& params) {
   Description out = params.description();
-  out.numbers = params.values();
+  out.parameters = params.values();
   std::unordered_set<int> follows;
   for (const auto* list : {&params.bound(), &params.timed()})
     for (const Params::Bound& bound : *list) follows.insert(bound.number);

@@ -67,7 +67,7 @@ struct EvaluationOf {
   const Motion<S>* motions = nullptr;     // per node
   const S* q = nullptr;                   // coordinates of the nodes
   const S *v = nullptr, *vdot = nullptr;  // and their velocities and accelerations
-  const S* numbers = nullptr;
+  const S* constants = nullptr;
   World<S> world;
   const S* lambda = nullptr;       // per row
   const double* angles = nullptr;  // State::angles
@@ -117,27 +117,27 @@ struct Coupling {
   int multipliers = 0;    // forces that depend on those of the joint they name: its rows
 };
 
-// Values of an entry's fields and its frames in the initial configuration, for the numbers an element derives from them.
+// Values of an entry's fields and its frames in the initial configuration, for the constants an element derives from them.
 template <class S>
 class Inputs {
  public:
   Inputs(const Description& description, const Entry& entry, const S* params, const Pose<S>* frames)
       : description_(&description), entry_(&entry), all_(params), params_(params), frames_(frames) {}
 
-  // First and second time derivatives of the numbers, parallel to them; without, all are constant.
+  // First and second time derivatives of the parameters, parallel to them; without, all are constant.
   void set_rates(const S* first, const S* second) { rates_ = first, second_rates_ = second; }
   void set_joint(int i, const Entry& joint) { joints_[i] = &joint; }
   void set_part(int part) { part_ = part; }
-  // The entry's own numbers, which begin at Entry::first_number, from elsewhere.
-  void set_own_numbers(const S* own) { params_ = own, base_ = entry_->first_number; }
+  // The entry's own parameters, which begin at Entry::first_parameter, from elsewhere.
+  void set_own_parameters(const S* own) { params_ = own, base_ = entry_->first_parameter; }
 
   bool given(int field) const { return value(field).given; }
   bool stored(int field) const { return value(field).first >= 0; }
-  S number(int field, int i = 0) const { return numbers(field)[i]; }
+  S number(int field, int i = 0) const { return values(field)[i]; }
   S parameter(int i) const { return all_[i]; }  // of the model's `parameters`
   // Three numbers; a vector of the plane has z = 0.
   Vec3T<S> vector(int field, int i = 0) const {
-    const S* first = numbers(field);
+    const S* first = values(field);
     if (is_plane(field)) return {first[2 * i], first[2 * i + 1], S(0)};
     return Eigen::Map<const Vec3T<S>>(first + 3 * i);
   }
@@ -160,7 +160,7 @@ class Inputs {
     return frames_[i].R.transpose() * (frames_[1 - i].R * vector_in_body(field, 1 - i));
   }
   RotationForm form(int field) const { return value(field).form; }
-  const S* numbers(int field) const { return params_ + (value(field).first - base_); }
+  const S* values(int field) const { return params_ + (value(field).first - base_); }
   // Index of the chosen word among Field::choices; the first if not given.
   int choice(int field) const {
     const FieldValue& v = value(field);
@@ -188,7 +188,7 @@ class Inputs {
   }
   const Kind& kind() const { return *entry_->kind; }
   const Description& description() const { return *description_; }
-  const S* all_numbers() const { return all_; }
+  const S* all_parameters() const { return all_; }
   const Entry& entry() const { return *entry_; }
   int part() const { return part_; }  // which of the elements that the entry stands for
   // The i-th joint that the entry names, seen with its own fields; its frames are 2 i and 2 i + 1 of this entry.
@@ -201,7 +201,7 @@ class Inputs {
   }
   const Description* description_;
   const Entry* entry_;
-  const S* all_;     // the numbers of the model
+  const S* all_;     // the parameters of the model
   const S* params_;  // those of the entry, from base_ on
   int base_ = 0;
   const S* rates_ = nullptr;
@@ -232,19 +232,19 @@ struct BatchFacts {
   Coupling coupling;
   int acting_frames =
       0;  // the first of an element's frames, which it acts on; the others are those of what its expressions name
-  int numbers = 0;         // of an element
+  int constants = 0;       // of an element
   int angles = 0;          // of an element that may wind up, see State::angles
   bool divisible = false;  // residual() and jacobian() can be asked for some of the elements
   std::vector<Attachment> attachments;
   std::vector<std::string> row_names;  // "x", "axis y"
 };
 
-// What a batch evaluates with numbers of type S: double, or Varied for derivatives with respect to parameters.
+// What a batch evaluates with scalars S: double, or Varied for derivatives with respect to parameters.
 template <class S>
 class BatchFunctions {
  public:
   virtual ~BatchFunctions() = default;
-  virtual void derive_numbers(const Inputs<S>& in, S* out) const = 0;
+  virtual void derive_constants(const Inputs<S>& in, S* out) const = 0;
   virtual void residual(const EvaluationOf<S>& at) const = 0;
   virtual EnergyOf<S> energy(const EvaluationOf<S>& at) const = 0;
   // What element e adds to the residual of its i-th frame, in that frame's body axes.
@@ -254,7 +254,7 @@ class BatchFunctions {
 
 class Batch : public BatchFunctions<double>, public BatchFunctions<Varied> {
  public:
-  using BatchFunctions<double>::derive_numbers, BatchFunctions<Varied>::derive_numbers;
+  using BatchFunctions<double>::derive_constants, BatchFunctions<Varied>::derive_constants;
   using BatchFunctions<double>::residual, BatchFunctions<Varied>::residual;
   using BatchFunctions<double>::energy, BatchFunctions<Varied>::energy;
   using BatchFunctions<double>::wrench_on, BatchFunctions<Varied>::wrench_on;
@@ -271,7 +271,7 @@ class Batch : public BatchFunctions<double>, public BatchFunctions<Varied> {
 
   const Coupling& coupling() const { return facts_.coupling; }
   int acting_frames() const { return facts_.acting_frames; }
-  int numbers_per_element() const { return facts_.numbers; }
+  int constants_per_element() const { return facts_.constants; }
   int angles_per_element() const { return facts_.angles; }
   bool divisible() const { return facts_.divisible; }
   const std::vector<Attachment>& attachments() const { return facts_.attachments; }
@@ -292,8 +292,9 @@ class Batch : public BatchFunctions<double>, public BatchFunctions<Varied> {
   std::vector<std::int32_t> parts;    // which element of its entry, where an entry stands for several
   std::vector<std::int32_t> frames;   // coupling().frames per element
   std::int32_t first_row = 0;         // rows of element e start at first_row + e * rows
-  std::int32_t first_number = 0;  // numbers of element e start at first_number + e * numbers_per_element()
-  std::int32_t first_angle = 0;   // angles of element e start at first_angle + e * angles_per_element()
+  std::int32_t first_constant =
+      0;                         // those of element e start at first_constant + e * constants_per_element()
+  std::int32_t first_angle = 0;  // angles of element e start at first_angle + e * angles_per_element()
   std::vector<std::int32_t> named_joints;  // entries of the joints that the attachments name, two frames each
   std::vector<std::int32_t> joints;      // running number of the joint whose multipliers an element uses, and
   std::vector<std::int32_t> joint_rows;  // the first of its rows
@@ -315,8 +316,8 @@ class Batch : public BatchFunctions<double>, public BatchFunctions<Varied> {
 template <class B, class Base = Batch>
 class ForBothScalars : public Base {
  public:
-  void derive_numbers(const Inputs<double>& in, double* out) const override { own().derive(in, out); }
-  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override { own().derive(in, out); }
+  void derive_constants(const Inputs<double>& in, double* out) const override { own().derive(in, out); }
+  void derive_constants(const Inputs<Varied>& in, Varied* out) const override { own().derive(in, out); }
   void residual(const Evaluation& at) const override { own().add_residual(at); }
   void residual(const VariedEvaluation& at) const override { own().add_residual(at); }
   Energy energy(const Evaluation& at) const override { return own().energy_of(at); }

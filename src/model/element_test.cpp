@@ -95,7 +95,7 @@ TEST(BatchFacts, AreThoseOfTheElement) {
   const std::unique_ptr<Batch> disc = rolling_disc().make(0), spring = joint_spring().make(0);
   EXPECT_EQ(disc->coupling().rows, RollingDisc::rows);
   EXPECT_EQ(disc->coupling().velocity_rows, RollingDisc::velocity_rows);
-  EXPECT_EQ(disc->numbers_per_element(), RollingDisc::numbers);
+  EXPECT_EQ(disc->constants_per_element(), RollingDisc::constants);
   EXPECT_EQ(disc->acting_frames(), 2);
   EXPECT_EQ(disc->attachments().size(), 2U);
   for (int row = 0; row < RollingDisc::rows; ++row)

@@ -14,7 +14,7 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::Points:
     case FieldType::Inertia: return 6;
     case FieldType::Matrix6: return 36;
-    case FieldType::Rotation: return kRotationNumbers[static_cast<int>(form)];
+    case FieldType::Rotation: return kRotationValues[static_cast<int>(form)];
     case FieldType::Choice:
     case FieldType::Choices:
     case FieldType::Text:

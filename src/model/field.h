@@ -72,7 +72,7 @@ enum class LoadKind : unsigned char {
 
 // How a Rotation was written; its numbers are stored as typed so that each of them is a parameter.
 enum class RotationForm : unsigned char { RotationVector, Cardan, Quaternion, AxisAngle, Matrix };
-inline constexpr int kRotationNumbers[] = {3, 3, 4, 4, 9};
+inline constexpr int kRotationValues[] = {3, 3, 4, 4, 9};
 inline constexpr std::string_view kRotationNames[] = {"rotation_vector", "cardan", "quaternion", "axis",
                                                       "matrix"};
 

@@ -11,17 +11,17 @@ namespace liedyn {
 
 struct Frame {
   std::int32_t node = -1;  // -1: ground, the offset is then the pose itself
-  std::int32_t numbers =
-      -1;               // index of the offset in Numbers: rho (3), and the quaternion of Q (4) unless aligned
+  std::int32_t constants =
+      -1;  // index of the offset in Constants: rho (3), and the quaternion of Q (4) unless aligned
   bool aligned = true;  // Q = 1
 };
-inline constexpr int kFrameNumbers = 7;
+inline constexpr int kFrameConstants = 7;
 
 template <class S>
-Offset<S> offset_of(const Frame& frame, const S* numbers) {
+Offset<S> offset_of(const Frame& frame, const S* constants) {
   Offset<S> out;
-  if (frame.numbers < 0) return out;
-  const S* n = numbers + frame.numbers;
+  if (frame.constants < 0) return out;
+  const S* n = constants + frame.constants;
   out.rho = Eigen::Map<const Vec3T<S>>(n);
   if (!frame.aligned) out.Q = SO3<S>::from_coordinates(Eigen::Map<const Eigen::Matrix<S, 4, 1>>(n + 3)).R();
   return out;
@@ -31,9 +31,9 @@ Offset<S> offset_of(const Frame& frame, const S* numbers) {
 template <class S>
 class FrameViewOf {
  public:
-  FrameViewOf(const Frame& frame, const S* numbers, const Node* nodes, const Motion<S>* motions)
-      : node_(frame.node), at_node_(frame.numbers < 0), aligned_(frame.aligned) {
-    if (!at_node_) offset_ = offset_of(frame, numbers);
+  FrameViewOf(const Frame& frame, const S* constants, const Node* nodes, const Motion<S>* motions)
+      : node_(frame.node), at_node_(frame.constants < 0), aligned_(frame.aligned) {
+    if (!at_node_) offset_ = offset_of(frame, constants);
     if (node_ < 0) {
       static_cast<Pose<S>&>(motion_) = {offset_.Q, offset_.rho};
       return;

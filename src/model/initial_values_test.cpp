@@ -20,7 +20,7 @@ TEST(InitialValues, WhatAssemblyIsToFindBeginsAtZero) {
   const auto description = builder.finish();
   for (const char* formulation : {"r3so3", "r3so3-spatial", "se3"}) {
     const auto model = Model::compile(description, formulation);
-    const Initial initial = initial_values(*model, model->description().numbers.data());
+    const Initial initial = initial_values(*model, model->description().parameters.data());
     const Eigen::VectorXd place = as_vector(initial.q).head<3>(), velocity = as_vector(initial.v);
     fmt::print("  {:<14} |p| = {:g}, |v| = {:g}, w of the quaternion {:g}\n", formulation, place.norm(),
                velocity.norm(), initial.q[3]);

@@ -24,11 +24,11 @@ S nearest_turn(const S& x, double reference) {
 }
 
 // The numbers of an element that describe a coordinate: A_1, A_2, and which one it is.
-inline constexpr int kCoordinateNumbers = kAxesNumbers + 1;
+inline constexpr int kCoordinateConstants = kAxesConstants + 1;
 
 template <class S>
 bool is_angle(const S* p) {
-  return p[kAxesNumbers] == S(0);
+  return p[kAxesConstants] == S(0);
 }
 
 // From the i-th joint that the entry names; `choice` is the field of joint_coordinate_choice(), or -1.
@@ -42,7 +42,7 @@ void derive_coordinate(const Inputs<S>& in, int i, int choice, S* p) {
   derive_zero(joint, p);
   const int chosen = choice >= 0 ? in.choice(choice) : 0;
   const bool angle = chosen == 0 ? joint.kind().coordinates.angle : chosen == 1;
-  p[kAxesNumbers] = S(angle ? 0 : 1);
+  p[kAxesConstants] = S(angle ? 0 : 1);
 }
 
 // The coordinate of the pair of frames that begins at f, an angle in the turn nearest to `reference`.

@@ -21,14 +21,14 @@
 
 namespace liedyn {
 
-// The numbers of a line, besides those of its joint (kCoordinateNumbers): n, w, c.
-inline constexpr int kLineNumbers = 7;
+// The numbers of a line, besides those of its joint (kCoordinateConstants): n, w, c.
+inline constexpr int kLineConstants = 7;
 
 // The axes of the i-th joint that an entry names, as the lines on it need them: the angle is zero in the initial configuration.
 template <class S>
 void derive_line_axes(const Inputs<S>& in, int i, S* axes) {
   derive_coordinate(in, i, -1, axes);
-  axes[kInitialAngle] = axes[kInitialDisplacement] = axes[kAxesNumbers] = S(0);
+  axes[kInitialAngle] = axes[kInitialDisplacement] = axes[kAxesConstants] = S(0);
 }
 
 // P and n in inertial axes, in the initial configuration.

@@ -1,5 +1,5 @@
 // The compiled model: nodes, frames, batches of elements, sensors. Built once, then constant and shared between threads;
-// the numbers one may vary are in Params, the state in State, scratch in Work.
+// the parameters are in Params, the state in State, scratch in Work.
 #pragma once
 
 #include <memory>
@@ -47,9 +47,9 @@ class Model {
   int rows = 0;                            // constraint rows
   int velocity_rows = 0;                   // those of them at velocity level
   bool forces_use_multipliers = false;
-  int tangents = 0;       // numbers of the nodes' maps E
-  int stage_numbers = 0;  // of the arrays of a stage: velocities, and one more per set of Euler parameters
-  int numbers = 0;        // of Numbers
+  int tangents = 0;    // entries of the nodes' maps E
+  int stage_size = 0;  // of the arrays of a stage: velocities, and one more per set of Euler parameters
+  int constants = 0;   // of Constants
   int sensor_values = 0;
   int sensor_variables =
       0;           // what expressions of sensors may name: t, the parameters, the values of the sensors
@@ -90,26 +90,26 @@ const std::vector<std::string>& formulations();
 // What a user may ask for: one of these, or to leave it open.
 const std::vector<std::string>& formulation_choices();
 
-// The numbers that elements see, derived from Params: offsets of frames, masses about reference points, free lengths.
+// Constants that elements see, derived from Params: offsets of frames, masses about reference points, free lengths.
 template <class S>
-struct NumbersOf {
+struct ConstantsOf {
   std::vector<S> data;
   Vec3T<S> gravity = Vec3T<S>::Zero();
 };
-using Numbers = NumbersOf<double>;
+using Constants = ConstantsOf<double>;
 template <class S>
-void derive_numbers(const Model& model, const S* params, NumbersOf<S>& numbers);
+void derive_constants(const Model& model, const S* params, ConstantsOf<S>& constants);
 // The values of Params at a time, with their first and second derivatives (null: constant).
 template <class S>
-struct TimedNumbers {
+struct TimedParameters {
   const S* values;
   const S* rates = nullptr;
   const S* second_rates = nullptr;
 };
 // The same for one element only (its load follows the time, say).
 template <class S>
-void derive_element(const Model& model, const TimedNumbers<S>& params, int batch, int element,
-                    NumbersOf<S>& numbers);
+void derive_element(const Model& model, const TimedParameters<S>& params, int batch, int element,
+                    ConstantsOf<S>& constants);
 
 // What the user typed about the start. `free_*`: velocities or increments that assembly may choose ("consistent").
 // In minimal coordinates the joints of the tree begin at zero, at rest; system/tree_state.h has what was typed about their bodies.
@@ -122,7 +122,7 @@ using Initial = InitialOf<double>;
 template <class S>
 InitialOf<S> initial_values(const Model& model, const S* params);
 
-// Findings that need the numbers: inertias that no body has, points that coincide, rotations that are none.
-std::vector<Diagnostic> check_numbers(const Model& model, const double* params);
+// Findings that need the values of parameters: inertias that no body has, points that coincide, rotations that are none.
+std::vector<Diagnostic> check_parameters(const Model& model, const double* params);
 
 }  // namespace liedyn

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "liedyn/model/number_paths.h"
-#include "liedyn/model/signal_numbers.h"
+#include "liedyn/model/parameter_paths.h"
+#include "liedyn/model/signal_parameters.h"
 
 namespace liedyn {
 
@@ -24,19 +24,19 @@ Params::Params(std::shared_ptr<const Description> description) : description_(st
 }
 
 std::vector<double>& Params::own_values() {
-  if (!is_changed_) own_ = description_->numbers;
+  if (!is_changed_) own_ = description_->parameters;
   is_changed_ = true;
   return own_;
 }
 
-int Params::find(std::string_view path) const { return find_number(*description_, path); }
+int Params::find(std::string_view path) const { return find_parameter(*description_, path); }
 
-std::string Params::path(int index) const { return number_path(*description_, index); }
+std::string Params::path(int index) const { return parameter_path(*description_, index); }
 
 void Params::set(std::string_view path, double value) { set(find(path), value); }
 
 void Params::set(int index, double value) {
-  const std::string mistake = value_mistake(locate_number(*description_, index).kind_field(), value);
+  const std::string mistake = value_mistake(locate_parameter(*description_, index).kind_field(), value);
   if (!mistake.empty()) throw InputError(path(index), mistake);
 
   refuse_signal(*description_, index);
@@ -78,7 +78,7 @@ std::vector<std::pair<std::string, double>> Params::assigned() const {
   for (const NumberExpression& written : description_->expressions)
     was_expression[static_cast<std::size_t>(written.number)] = true;
   for (std::size_t i = 0; i < own_.size(); ++i)
-    if (!follows[i] && (was_expression[i] || own_[i] != description_->numbers[i]))
+    if (!follows[i] && (was_expression[i] || own_[i] != description_->parameters[i]))
       add(path(static_cast<int>(i)), own_[i]);
   return out;
 }
@@ -95,7 +95,7 @@ void Params::follow(const std::string& changed_path) {
       own[number] = bound.expression.evaluate<double>(variables);
       if (number < parameters) variables[number] = own[number];
       const std::string mistake =
-          value_mistake(locate_number(*description_, bound.number).kind_field(), own[number]);
+          value_mistake(locate_parameter(*description_, bound.number).kind_field(), own[number]);
       if (!mistake.empty())
         throw InputError(path(bound.number),
                          fmt::format("{}, since it depends on {}", mistake, changed_path));

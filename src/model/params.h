@@ -1,4 +1,4 @@
-// The numbers of a model that one may vary, by name path: masses, stiffnesses, places, initial values and the named
+// The parameters of a model, by name path: masses, stiffnesses, positions, initial values and the named
 // `parameters`. They live outside Model, so that a sweep, a sensitivity or an optimiser never rebuilds one.
 //
 // A path is the chain of keys as typed: "bodies.top.mass", "bodies.top.inertia[1]", "joints.pivot.at[2]", "gravity[2]",
@@ -33,8 +33,8 @@ class Params {
   // What is not as the model's text says: the values that were set from outside, by path; parameters by their bare name.
   std::vector<std::pair<std::string, double>> assigned() const;
 
-  // All numbers, expressions evaluated (those of t at t = start).
-  const std::vector<double>& values() const { return is_changed_ ? own_ : description_->numbers; }
+  // All values, expressions evaluated (those of t at t = start).
+  const std::vector<double>& values() const { return is_changed_ ? own_ : description_->parameters; }
 
   // A number that is an expression of (parameters..., t).
   struct Bound {

@@ -33,9 +33,9 @@ void store(const Pose<S>& pose, S* out) {
 
 // The link's frame relative to its parent's: joint frame, motion, link frame.
 template <class S>
-Offset<S> relative_pose(LinkKind kind, const S* numbers, const S* q) {
-  const Eigen::Map<const Mat3T<S>> R_joint(numbers), R_link(numbers + 12);
-  const Eigen::Map<const Vec3T<S>> p_joint(numbers + 9), p_link(numbers + 21);
+Offset<S> relative_pose(LinkKind kind, const S* constants, const S* q) {
+  const Eigen::Map<const Mat3T<S>> R_joint(constants), R_link(constants + 12);
+  const Eigen::Map<const Vec3T<S>> p_joint(constants + 9), p_link(constants + 21);
   Offset<S> out;
   switch (kind) {
     case LinkKind::Turn: {
@@ -165,14 +165,14 @@ template void close_joint(const TreeForm&, const Varied*, int, Pose<Varied>*, Po
 
 template <class Scalar>
 void derive_link(const Link& link, const Pose<Scalar>& parent, const Pose<Scalar>& own,
-                 const JointFrames<Scalar>& joint, Scalar* numbers) {
+                 const JointFrames<Scalar>& joint, Scalar* constants) {
   const Pose<Scalar>& here = joint.motion[link.step];
   const Pose<Scalar> inner = link.step > 0 ? joint.motion[link.step - 1] : parent;
   const Pose<Scalar> frame = relative(here, link.body < 0 ? here : own);
-  store(relative(inner, here), numbers);
-  store(frame, numbers + 12);
+  store(relative(inner, here), constants);
+  store(frame, constants + 12);
   // S: the directions of the motion, seen by the link.
-  Eigen::Map<Eigen::Matrix<Scalar, 6, 3>> S(numbers + 24);
+  Eigen::Map<Eigen::Matrix<Scalar, 6, 3>> S(constants + 24);
   S.setZero();
   const Offset<Scalar> offset{frame.p, frame.R};
   const auto direction = [&](int column, int component) {
@@ -201,7 +201,7 @@ template struct TreeMotionOf<double>;
 template struct TreeMotionOf<Varied>;
 
 template <class S>
-void move_links(const Tree& tree, const std::vector<Node>& nodes, const S* numbers, const S* q, const S* v,
+void move_links(const Tree& tree, const std::vector<Node>& nodes, const S* constants, const S* q, const S* v,
                 const S* vdot, TreeMotionOf<S>& out, Motion<S>* motions) {
   using Vector = Vec6T<S>;
   const Motion<S> ground;
@@ -223,7 +223,7 @@ void move_links(const Tree& tree, const std::vector<Node>& nodes, const S* numbe
       }
     } else {
       const Motion<S>& parent = link.parent < 0 ? ground : out.motion[at(link.parent)];
-      const S* own = numbers + link.numbers;
+      const S* own = constants + link.constants;
       const Node* node = link.node < 0 ? nullptr : &nodes[at(link.node)];
       out.offset[i] = relative_pose<S>(link.kind, own, node != nullptr ? q + node->q : nullptr);
       m = out.offset[i].motion(parent);
@@ -266,7 +266,7 @@ void gather_wrenches(const Tree& tree, const Vec6T<S>* wrench, TreeMotionOf<S>& 
 template void gather_wrenches(const Tree&, const Vec6T<double>*, TreeMotionOf<double>&);
 template void gather_wrenches(const Tree&, const Vec6T<Varied>*, TreeMotionOf<Varied>&);
 
-double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const double* numbers,
+double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const double* constants,
                         const std::vector<Motion<double>>& bodies, double* q, double* v) {
   constexpr int kMaxIterations = 50;
   double forbidden = 0;
@@ -286,11 +286,11 @@ double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const 
       for (const Link* step : chain) {
         const Node* node = step->node < 0 ? nullptr : &nodes[at(step->node)];
         const Offset<double> offset =
-            relative_pose(step->kind, numbers + step->numbers, node != nullptr ? q + node->q : nullptr);
+            relative_pose(step->kind, constants + step->constants, node != nullptr ? q + node->q : nullptr);
         g = offset.pose(g);
         for (Vec6& column : columns) column = offset.twist(column);
         for (int k = 0; node != nullptr && k < node_size(node->type).v; ++k)
-          columns.emplace_back(Eigen::Map<const Vec6>(numbers + step->numbers + 24 + 6 * k));
+          columns.emplace_back(Eigen::Map<const Vec6>(constants + step->constants + 24 + 6 * k));
       }
       J.resize(6, static_cast<Eigen::Index>(columns.size()));
       for (std::size_t k = 0; k < columns.size(); ++k) J.col(static_cast<Eigen::Index>(k)) = columns[k];
@@ -330,7 +330,7 @@ double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const 
 }
 
 // With the columns J of the joint's motions, J dq = d log(g^-1 g_wanted) and J dv = d(twist) - dJ v, both met exactly where the joint holds.
-void vary_coordinates(const Tree& tree, const std::vector<Node>& nodes, const Varied* numbers,
+void vary_coordinates(const Tree& tree, const std::vector<Node>& nodes, const Varied* constants,
                       const std::vector<Motion<Varied>>& bodies, Varied* q, Varied* v) {
   using Vector = Vec6T<Varied>;
   for (const Link& last : tree.links) {
@@ -347,12 +347,12 @@ void vary_coordinates(const Tree& tree, const std::vector<Node>& nodes, const Va
       columns.clear();
       for (const Link* step : chain) {
         const Node* node = step->node < 0 ? nullptr : &nodes[at(step->node)];
-        const Offset<Varied> offset = relative_pose<Varied>(step->kind, numbers + step->numbers,
+        const Offset<Varied> offset = relative_pose<Varied>(step->kind, constants + step->constants,
                                                             node != nullptr ? q + node->q : nullptr);
         g = offset.pose(g);
         for (Vector& column : columns) column = offset.twist(column);
         for (int k = 0; node != nullptr && k < node_size(node->type).v; ++k)
-          columns.emplace_back(Eigen::Map<const Vector>(numbers + step->numbers + 24 + 6 * k));
+          columns.emplace_back(Eigen::Map<const Vector>(constants + step->constants + 24 + 6 * k));
       }
     };
     const auto for_each_velocity = [&](const auto& visit) {
@@ -393,7 +393,7 @@ TreeJoints::TreeJoints(std::unique_ptr<Batch> of) : joints_(std::move(of)) {
   const int frames_of_element = joints_->coupling().frames;
   facts_ = {.coupling = {.frames = frames_of_element, .diagonal = false},
             .acting_frames = frames_of_element,
-            .numbers = joints_->numbers_per_element(),
+            .constants = joints_->constants_per_element(),
             .angles = joints_->angles_per_element(),
             .attachments = joints_->attachments(),
             .row_names = {}};
@@ -402,7 +402,7 @@ TreeJoints::TreeJoints(std::unique_ptr<Batch> of) : joints_(std::move(of)) {
 void TreeJoints::finish(const Tree& tree, const std::vector<Frame>& all_frames) {
   joints_->entries = entries;
   joints_->frames = frames;
-  joints_->first_number = first_number;
+  joints_->first_constant = first_constant;
   joints_->first_angle = first_angle;
   outer_.clear();
   for (std::size_t e = 0; e < entries.size(); ++e) {
@@ -415,7 +415,7 @@ void TreeJoints::finish(const Tree& tree, const std::vector<Frame>& all_frames) 
 template <class S>
 Vec6T<S> TreeJoints::wrench_of(const EvaluationOf<S>& e, int element, int i) const {
   const auto view = [&](int k) {
-    return FrameViewOf<S>(e.frames[frames[at(2 * element + k)]], e.numbers, e.nodes, e.motions);
+    return FrameViewOf<S>(e.frames[frames[at(2 * element + k)]], e.constants, e.nodes, e.motions);
   };
   const int outer = outer_[at(element)];
   const FrameViewOf<S> behind = view(outer);

@@ -23,16 +23,16 @@ namespace liedyn {
 struct Link {
   using Kind = LinkKind;
   Kind kind = Kind::Root;
-  int parent = -1;   // -1: ground
-  int node = -1;     // its coordinates; a weld has none
-  int body = -1;     // -1: between the coordinates of a joint
-  int joint = -1;    // index among the entries; a root has none
-  int step = 0;      // which of the motions of the joint
-  int numbers = -1;  // index of its geometry in Numbers; a root has none
+  int parent = -1;     // -1: ground
+  int node = -1;       // its coordinates; a weld has none
+  int body = -1;       // -1: between the coordinates of a joint
+  int joint = -1;      // index among the entries; a root has none
+  int step = 0;        // which of the motions of the joint
+  int constants = -1;  // index of its geometry in Constants; a root has none
 };
 
 // The geometry of a link as numbers: joint frame in the parent's axes (R, p), link frame in the axes of the joint frame (R, p), S.
-inline constexpr int kLinkNumbers = 12 + 12 + 18;
+inline constexpr int kLinkConstants = 12 + 12 + 18;
 
 struct Tree {
   std::vector<Link> links;             // parents first
@@ -69,7 +69,7 @@ void close_joint(const TreeForm& joint, const S* p, int outer, Pose<S>* ends, Po
 // The geometry of a link, from the initial poses of its body and of the body before it.
 template <class S>
 void derive_link(const Link& link, const Pose<S>& parent, const Pose<S>& own, const JointFrames<S>& joint,
-                 S* numbers);
+                 S* constants);
 
 // How all links stand and move, and what they need. Filled by the recursions below; Tree::links.size() of each.
 template <class Scalar>
@@ -88,7 +88,7 @@ using TreeMotion = TreeMotionOf<double>;
 
 // From the roots outwards: poses, twists and accelerations. `motions` receives those of the bodies.
 template <class S>
-void move_links(const Tree& tree, const std::vector<Node>& nodes, const S* numbers, const S* q, const S* v,
+void move_links(const Tree& tree, const std::vector<Node>& nodes, const S* constants, const S* q, const S* v,
                 const S* vdot, TreeMotionOf<S>& at, Motion<S>* motions);
 // Back to the roots: f from the wrenches W of the bodies.
 template <class S>
@@ -96,10 +96,10 @@ void gather_wrenches(const Tree& tree, const Vec6T<S>* wrench, TreeMotionOf<S>& 
 
 // Coordinates and their rates that give the bodies' poses and twists. Returns the largest part of a relative pose or twist that the
 // joints of the tree forbid.
-double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const double* numbers,
+double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const double* constants,
                         const std::vector<Motion<double>>& bodies, double* q, double* v);
 // The derivatives of q and v, whose values are those that find_coordinates has found.
-void vary_coordinates(const Tree& tree, const std::vector<Node>& nodes, const Varied* numbers,
+void vary_coordinates(const Tree& tree, const std::vector<Node>& nodes, const Varied* constants,
                       const std::vector<Motion<Varied>>& bodies, Varied* q, Varied* v);
 
 // [X, Y] of twists.
@@ -121,7 +121,7 @@ class TreeJoints : public ForBothScalars<TreeJoints> {
 
   template <class S>
   void derive(const Inputs<S>& in, S* out) const {
-    joints_->derive_numbers(in, out);
+    joints_->derive_constants(in, out);
   }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     joints_->check(in, message, hint);

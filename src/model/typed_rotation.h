@@ -8,7 +8,7 @@ namespace liedyn {
 
 template <class S>
 SO3<S> typed_rotation(const Inputs<S>& in, int field) {
-  const S* n = in.numbers(field);
+  const S* n = in.values(field);
   using V3 = Vec3T<S>;
   const Eigen::Map<const V3> first(n);
   switch (in.form(field)) {

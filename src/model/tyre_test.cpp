@@ -18,8 +18,8 @@ struct Case {
   double loaded() const { return radius - depth(); }
   double rolls() const { return rolling_radius > 0 ? rolling_radius : loaded(); }
   double theta() const { return C_y / (3 * mu * load); }
-  std::array<double, Tyre::numbers> numbers() const {
-    std::array<double, Tyre::numbers> p{0, 0, 1, 0, 1, 0, radius, stiffness, 1, 0, mu};
+  std::array<double, Tyre::constants> numbers() const {
+    std::array<double, Tyre::constants> p{0, 0, 1, 0, 1, 0, radius, stiffness, 1, 0, mu};
     p[Tyre::kLongitudinal] = grows ? C_x / load : C_x;
     p[Tyre::kLateral] = grows ? C_y / load : C_y;
     p[Tyre::kGrows] = grows ? 1 : 0;
@@ -75,7 +75,7 @@ TEST(Tyre, HasTheSlipStiffnessesThatAreGiven) {
     expect_at_most(std::abs(c.at_slip(0, small)[1] / small - c.C_y) / c.C_y, 2e-6, "cornering stiffness");
   }
   // In proportion to the load, if a nominal load is given.
-  const std::array<double, Tyre::numbers> p = c.numbers();
+  const std::array<double, Tyre::constants> p = c.numbers();
   for (const double factor : {0.25, 2.0}) {
     Case heavier = c;
     heavier.load *= factor;

@@ -12,9 +12,9 @@ namespace liedyn {
 // Parameters that are functions of time, with their derivatives, and the constants of the elements that depend on them, at the time t.
 template <class S>
 void follow_time(const Model& model, const Params& params, const std::vector<TimedElement>& elements,
-                 double t, EvaluationWork<S>& work, NumbersOf<S>& numbers) {
-  if (elements.empty() || t == work.numbers_time) return;
-  work.numbers_time = t;
+                 double t, EvaluationWork<S>& work, ConstantsOf<S>& constants) {
+  if (elements.empty() || t == work.constants_time) return;
+  work.constants_time = t;
   work.time_variables.back() = time_variable<S>(t);
   for (const Params::Bound& bound : params.timed()) {
     const auto number = static_cast<std::size_t>(bound.number);
@@ -23,8 +23,8 @@ void follow_time(const Model& model, const Params& params, const std::vector<Tim
     work.param_rates[number] = value.v.d[0];
     work.param_second_rates[number] = value.d[0].d[0];
   }
-  const TimedNumbers<S> timed{work.params.data(), work.param_rates.data(), work.param_second_rates.data()};
-  for (const TimedElement& e : elements) derive_element(model, timed, e.batch, e.element, numbers);
+  const TimedParameters<S> timed{work.params.data(), work.param_rates.data(), work.param_second_rates.data()};
+  for (const TimedElement& e : elements) derive_element(model, timed, e.batch, e.element, constants);
 }
 
 // In absolute coordinates: pose, twist and acceleration of the body of a node.
@@ -34,15 +34,15 @@ Motion<S> motion_of(const Node& node, const StateOf<S>& state) {
 }
 // In minimal coordinates: those of all links and bodies.
 template <class S>
-void move_links(const Model& model, const NumbersOf<S>& numbers, const StateOf<S>& state,
+void move_links(const Model& model, const ConstantsOf<S>& constants, const StateOf<S>& state,
                 TreeMotionOf<S>& links, std::vector<Motion<S>>& bodies) {
-  move_links(*model.tree, model.nodes, numbers.data.data(), state.q.data(), state.v.data(), state.vdot.data(),
-             links, bodies.data());
+  move_links(*model.tree, model.nodes, constants.data.data(), state.q.data(), state.v.data(),
+             state.vdot.data(), links, bodies.data());
 }
 
 // What elements see of a state whose motions stand in `work`. Wrenches start at zero. In absolute coordinates elements may write into the equations of nodes as well.
 template <class S>
-EvaluationOf<S> evaluation_at(const Model& model, const NumbersOf<S>& numbers, const StateOf<S>& state,
+EvaluationOf<S> evaluation_at(const Model& model, const ConstantsOf<S>& constants, const StateOf<S>& state,
                               const RowRequest& rows, EvaluationWork<S>& work) {
   for (Vec6T<S>& wrench : work.wrench) wrench.setZero();
   EvaluationOf<S> e;
@@ -52,8 +52,8 @@ EvaluationOf<S> evaluation_at(const Model& model, const NumbersOf<S>& numbers, c
   e.q = state.q.data();
   e.v = state.v.data();
   e.vdot = state.vdot.data();
-  e.numbers = numbers.data.data();
-  e.world.gravity = numbers.gravity;
+  e.constants = constants.data.data();
+  e.world.gravity = constants.gravity;
   e.world.time = S(state.t);
   e.lambda = state.lambda.data();
   e.angles = state.angles.data();

@@ -47,9 +47,9 @@ class SoundPart {
   explicit SoundPart(Description description) : d_(std::move(description)) {
     note_names();
     for (std::size_t i = 0; i < d_.parameter_names.size(); ++i)
-      if (!std::isfinite(d_.numbers[i])) bad_names_.insert(d_.parameter_names[i]);
+      if (!std::isfinite(d_.parameters[i])) bad_names_.insert(d_.parameter_names[i]);
     for (std::size_t i = 0; i < 3; ++i)
-      if (double& g = d_.numbers[at(d_.gravity()) + i]; !std::isfinite(g)) g = 0, is_complete_ = false;
+      if (double& g = d_.parameters[at(d_.gravity()) + i]; !std::isfinite(g)) g = 0, is_complete_ = false;
   }
 
   // Leaves out what the findings are about. False: they are about nothing that could be left out.
@@ -58,7 +58,7 @@ class SoundPart {
     for (const Diagnostic& finding : findings) any = leave_out(finding.path) || any;
     for (const Section section : kSections)
       for (std::size_t i = 0; i < d_.entries(section).size(); ++i)
-        if (!dropped(section)[i] && !has_numbers(section, d_.entries(section)[i])) any = drop(section, i);
+        if (!dropped(section)[i] && !has_values(section, d_.entries(section)[i])) any = drop(section, i);
     while (follow()) any = true;
     if (any) rebuild();
     return any;
@@ -144,11 +144,11 @@ class SoundPart {
     const Field& kind_field = body.kind->fields[at(field)];
     if (!kind_field.weighs) return false;
     FieldValue& value = body.fields[at(field)];
-    value.first = static_cast<std::int32_t>(d_.numbers.size());
+    value.first = static_cast<std::int32_t>(d_.parameters.size());
     value.count = kind_field.type == FieldType::Inertia ? 6 : 1;
     value.word = -1;
     value.given = true;
-    for (int i = 0; i < value.count; ++i) d_.numbers.push_back(i < 3 ? 1 : 0);
+    for (int i = 0; i < value.count; ++i) d_.parameters.push_back(i < 3 ? 1 : 0);
     return true;
   }
 
@@ -162,12 +162,12 @@ class SoundPart {
     return true;
   }
 
-  bool has_numbers(Section section, Entry& entry) {
+  bool has_values(Section section, Entry& entry) {
     for (std::size_t f = 0; f < entry.fields.size(); ++f) {
       const FieldValue& value = entry.fields[f];
       bool finite = true;
       for (int i = 0; i < value.count && value.first >= 0; ++i)
-        finite = finite && std::isfinite(d_.numbers[at(value.first + i)]);
+        finite = finite && std::isfinite(d_.parameters[at(value.first + i)]);
       if (!finite && !(section == Section::Bodies && replace_inertia(entry, static_cast<int>(f))))
         return false;
     }
@@ -260,7 +260,7 @@ class SoundPart {
       }
     // Expressions without a value were refused, or they name parameters that were.
     std::erase_if(d_.expressions, [&](const NumberExpression& e) {
-      return !std::isfinite(d_.numbers[at(e.number)]) || names_bad(e.text);
+      return !std::isfinite(d_.parameters[at(e.number)]) || names_bad(e.text);
     });
   }
 
@@ -279,7 +279,7 @@ std::vector<Diagnostic> next_findings(const SoundPart& part) {
   try {
     const auto description = std::make_shared<const Description>(part.description());
     const std::shared_ptr<const Model> model = Model::compile(description);
-    std::vector<Diagnostic> findings = check_numbers(*model, description->numbers.data());
+    std::vector<Diagnostic> findings = check_parameters(*model, description->parameters.data());
     if (!findings.empty() || !part.is_complete() || model->rows > kMostRows) return findings;
     const System system(model, Params(description));
     const SimulationSettings& settings = description->simulation;
@@ -319,7 +319,7 @@ std::vector<Diagnostic> with_later_findings(const Description& description, cons
                                             std::vector<Diagnostic> known) {
   // Expressions that gave the numbers are left out, those of t alone are still needed.
   Description set = description;
-  set.numbers = params.values();
+  set.constants = params.values();
   std::erase_if(set.expressions, [&](const NumberExpression& e) {
     return std::none_of(params.timed().begin(), params.timed().end(),
                         [&](const Params::Bound& b) { return b.number == e.number; });

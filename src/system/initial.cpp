@@ -113,7 +113,7 @@ class Scales {
     std::fill(still.vdot.begin(), still.vdot.end(), 0.0);
     system.residual(still, work, {true, false, true});
     const std::size_t count = parts_.length.size();
-    std::vector<double> farthest(count), speed(count), acceleration(count, work.numbers->gravity.norm());
+    std::vector<double> farthest(count), speed(count), acceleration(count, work.constants->gravity.norm());
     const auto length_of = [&](int part) {
       return parts_.length[at(part)] > 0 ? parts_.length[at(part)] : 1;
     };
@@ -319,11 +319,11 @@ void require_directions(const System& system, const Work& work) {
       const Entry& joint = model.entry_of(static_cast<int>(b), e);
       const Held turns = joint.kind->held_turns;
       if (turns == 0) break;  // as of all others of the batch
-      const JointAxes<double> axes(work.numbers->data.data() + batch.first_number +
-                                   e * batch.numbers_per_element());
+      const JointAxes<double> axes(work.constants->data.data() + batch.first_constant +
+                                   e * batch.constants_per_element());
       const auto rotation = [&](int i) {
         const Frame& frame = model.frames[at(batch.frames[at(2 * e + i)])];
-        return FrameView(frame, work.numbers->data.data(), model.bodies().data(), work.motions.data())
+        return FrameView(frame, work.constants->data.data(), model.bodies().data(), work.motions.data())
             .motion()
             .R;
       };
@@ -591,7 +591,7 @@ std::vector<Diagnostic> with_findings_at_start(const System& system, double t, c
 State found_positions(const System& system, double t, const InitialOptions& options, Work& work,
                       std::vector<Diagnostic>& findings) {
   const Model& model = system.model();
-  findings = check_numbers(model, system.params().values().data());
+  findings = check_parameters(model, system.params().values().data());
   if (!findings.empty()) throw InputError(with_findings_at_start(system, t, options, std::move(findings)));
 
   const Initial initial = typed_values(system, options.given);

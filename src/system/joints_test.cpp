@@ -259,7 +259,7 @@ TEST(Joints, ReactionsAccelerateTheSecondBodyAndDoNoWork) {
                      velocity = s.segment<3>(18);
           const Description& d = system.model().description();
           const Entry& two = d.entries(Section::Bodies)[1];
-          const Inputs<double> in(d, two, d.numbers.data(), nullptr);
+          const Inputs<double> in(d, two, d.parameters.data(), nullptr);
           const double mass = in.number(two.kind->field("mass"));
           const Vec3 center = in.vector(two.kind->field("position"));
           const Vec3 rotation = c.planar ? Vec3(0, 0, in.number(two.kind->field("angle")))

@@ -1,7 +1,7 @@
 // Machine elements in every variant: their matrices against differences along the groups, in every formulation, and what is said about mistakes.
 #include <gtest/gtest.h>
 
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/system/testing.h"
 
 namespace liedyn {
@@ -95,12 +95,12 @@ TEST(Machines, HaveTheirMatrices) {
       return Eigen::MatrixXd(
           dense_matrix(block_pattern(system.model(), IndexForm::Index3), *work.solver).topLeftCorner(nv, nv));
     };
-    const auto changed = [&](std::vector<double> State::*numbers) {
+    const auto changed = [&](std::vector<double> State::*constants) {
       return differences(
           [&](const Eigen::VectorXd& d) {
             State at = state;
-            for (std::size_t i = 0; i < (at.*numbers).size(); ++i)
-              (at.*numbers)[i] += d[static_cast<Eigen::Index>(i)];
+            for (std::size_t i = 0; i < (at.*constants).size(); ++i)
+              (at.*constants)[i] += d[static_cast<Eigen::Index>(i)];
             return residual(at);
           },
           nv);
@@ -161,7 +161,7 @@ TEST(Machines, ClutchesCoupleTwoAnglesOrTwoDisplacements) {
     builder.set("capacity", {1}).set("smoothing", {0.1});
     const auto description = builder.finish();
     const std::vector<Diagnostic> found =
-        check_numbers(*Model::compile(description), description->numbers.data());
+        check_parameters(*Model::compile(description), description->parameters.data());
     return found.empty() ? std::string() : to_string(found.front());
   };
   EXPECT_EQ(complaint_about("revolute", "revolute"), "");

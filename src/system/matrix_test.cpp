@@ -27,7 +27,7 @@ std::shared_ptr<const Description> adapted(const std::shared_ptr<const Descripti
     if (e.kind->type != "hydraulic_cylinder") continue;
     const auto number = [&](const char* name) -> double& {
       return d
-          .numbers[static_cast<std::size_t>(e.fields[static_cast<std::size_t>(e.kind->field(name))].first)];
+          .constants[static_cast<std::size_t>(e.fields[static_cast<std::size_t>(e.kind->field(name))].first)];
     };
     number("retracted") = 1e-3;
     number("stroke") = 100;
@@ -215,16 +215,16 @@ class NewtonMatrix : public Matrix {
 
   Predictor random_predictor() {
     Predictor out;
-    const auto numbers = static_cast<std::size_t>(system_.model().stage_numbers);
+    const auto constants = static_cast<std::size_t>(system_.model().stage_size);
     for (auto* values : {&out.Theta, &out.V, &out.theta, &out.covector}) {
-      values->resize(numbers);
+      values->resize(constants);
       random_.fill(*values);
     }
     out.reference = out.to = random_state(system_, random_);
     for (State* state : {&out.reference, &out.to}) {
-      state->y.resize(numbers);
-      state->ydot.resize(numbers);
-      state->yddot.resize(numbers);
+      state->y.resize(constants);
+      state->ydot.resize(constants);
+      state->yddot.resize(constants);
     }
     random_.fill(out.to.eta);
     return out;

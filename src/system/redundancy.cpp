@@ -78,7 +78,7 @@ void tree_reactions(const System& system, const State& state, double length, Wor
       const int body = model.tree->links[at(model.tree->of_joint[at(batch->entries[at(e)])])].body;
       const Motion<double>& behind = work.motions[at(body)];
       const Vec3 place = FrameView(model.frames[at(batch->frames[at(batch->coupling().frames * e)])],
-                                   work.numbers->data.data(), model.bodies().data(), work.motions.data())
+                                   work.constants->data.data(), model.bodies().data(), work.motions.data())
                              .motion()
                              .p;
       const Vec6& f = work.wrench[at(body)];

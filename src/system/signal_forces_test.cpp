@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "liedyn/model/forces/list.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/record_all.h"
 #include "liedyn/system/subsystems.h"
 #include "liedyn/system/testing.h"
@@ -192,7 +192,7 @@ TEST(SignalForces, ExertWhatTheSameNumbersWould) {
       }
     Params params = typed.params();
     for (const NumberExpression& signal : d.signals)
-      params.set(number_path(d, signal.number),
+      params.set(parameter_path(d, signal.number),
                  Expression::parse(signal.text, names).evaluate<double>(values));
     const System same(typed.shared_model(), params);
     Work same_work(same);

@@ -29,13 +29,13 @@ template <class S>
 class StageArraysOf {
  public:
   StageArraysOf(const Model& model, const CorrectorOptions& options)
-      : Theta(static_cast<std::size_t>(model.stage_numbers), S(0)),
+      : Theta(static_cast<std::size_t>(model.stage_size), S(0)),
         V(Theta),
         theta(Theta),
         options_(options),
         uses_parameters_(options.local.has_value() || model.has_conventional_nodes()) {}
 
-  // To be filled by the integrator before solve(): Model::stage_numbers numbers each.
+  // To be filled by the integrator before solve(): Model::stage_size numbers each.
   std::vector<S> Theta, V, theta;  // theta: the predictor
   // A force of the reference configuration that is carried along, T^-T(theta) g beside r (local coordinates of Lie nodes); empty: none.
   std::vector<S> covector;

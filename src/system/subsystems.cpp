@@ -58,7 +58,7 @@ std::vector<PointOfPart> points_of_parts(const Model& model, const Work& work,
         if (const int body = node_of_frame(model, *batch, e, f); body >= 0) part = of_body[at(body)];
       for (int f = 0; f < frames && part >= 0; ++f)
         points.push_back(
-            {part, FrameView(model.frames[at(batch->frames[at(e * frames + f)])], work.numbers->data.data(),
+            {part, FrameView(model.frames[at(batch->frames[at(e * frames + f)])], work.constants->data.data(),
                              model.bodies().data(), work.motions.data())
                        .motion()
                        .p});
@@ -122,8 +122,8 @@ Evaluation evaluation_at(const System& system, const State& state, Work& work) {
   e.q = state.q.data();
   e.v = state.v.data();
   e.vdot = state.vdot.data();
-  e.numbers = work.numbers->data.data();
-  e.world.gravity = work.numbers->gravity;
+  e.constants = work.constants->data.data();
+  e.world.gravity = work.constants->gravity;
   e.world.time = state.t;
   e.lambda = state.lambda.data();
   e.angles = state.angles.data();
@@ -232,7 +232,7 @@ void acting_forces(const System& system, const State& state, Work& work, std::ve
         const Frame& frame = model.frames[at(batch->frames[at(k * frames + f)])];
         if (frame.node < 0 || model.bodies()[at(frame.node)].type == NodeType::State) continue;
         const Vec6 W = batch->wrench_on(e, k, f);
-        const Vec3 p = FrameView(frame, e.numbers, e.nodes, e.motions).motion().p;
+        const Vec3 p = FrameView(frame, e.constants, e.nodes, e.motions).motion().p;
         const double force = W.head<3>().norm();
         Acting& acting = out[at(frame.node)];
         acting.force += force;
@@ -364,7 +364,8 @@ void NaturalScales::set_joints(const System& system, const State& state, Work& w
         if (body < 0) continue;
         const Frame& frame = model_->frames[at(batch.frames[at(e * c.frames + f)])];
         const Motion<double>& m = work.motions[at(body)];
-        const Vec3 p = FrameView(frame, evaluation.numbers, evaluation.nodes, evaluation.motions).motion().p;
+        const Vec3 p =
+            FrameView(frame, evaluation.constants, evaluation.nodes, evaluation.motions).motion().p;
         const Vec3 arm = m.R.transpose() * (p - m.p);
         set_levers(model_->bodies()[at(body)], arm, holds_angles);
         const Inertia& inertia = inertia_[at(body)];
@@ -409,7 +410,7 @@ void NaturalScales::update(const Work& work) {
 }
 
 void NaturalScales::update_bodies(const Work& work) {
-  const double gravity = work.numbers->gravity.cwiseAbs().maxCoeff();
+  const double gravity = work.constants->gravity.cwiseAbs().maxCoeff();
   for (std::size_t b = 0; b < a_.size(); ++b) {
     const Motion<double>& m = work.motions[b];
     const Vec3 u = m.V.head<3>(), w = m.V.tail<3>();
@@ -488,9 +489,10 @@ void NaturalScales::update_tree(const Work& work) {
     for (int k = 0; k < node_size(node.type).v; ++k) {
       const bool place = is_displacement(node.type, k);
       double lever = 0;  // of the body about the joint
-      if (!place && link.numbers >= 0)
-        lever = Eigen::Map<const Vec3>(work.numbers->data.data() + link.numbers + kLinkNumbers - 18 + 6 * k)
-                    .norm();
+      if (!place && link.constants >= 0)
+        lever =
+            Eigen::Map<const Vec3>(work.constants->data.data() + link.constants + kLinkConstants - 18 + 6 * k)
+                .norm();
       forces_[at(node.v + k)] = place ? own.force : own.torque + lever * own.force;
       accelerations_[at(node.v + k)] = place ? own.acceleration : own.turning;
     }

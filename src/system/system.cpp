@@ -21,7 +21,7 @@ System::System(std::shared_ptr<const Model> model, Params params)
   body_batches_ = static_cast<std::size_t>(std::count_if(m.sections.begin(), m.sections.end(), [](Section s) {
     return s == Section::Bodies || s == Section::Beams || s == Section::Flexible;
   }));
-  derive_numbers(m, params_.values().data(), numbers_);
+  derive_constants(m, params_.values().data(), constants_);
 
   for (const auto& batch : m.batches) parts_.push_back(divide(*batch));
   timed_ = timed_elements(m, params_);
@@ -40,9 +40,9 @@ std::vector<TimedElement> timed_elements(const Model& model, const Params& param
 }
 
 void System::set_params(Params params) {
-  Numbers numbers = numbers_;
-  derive_numbers(*model_, params.values().data(), numbers);
-  numbers_ = std::move(numbers);
+  Constants constants = constants_;
+  derive_constants(*model_, params.values().data(), constants);
+  constants_ = std::move(constants);
   params_ = std::move(params);
   timed_ = timed_elements(*model_, params_);
   ++revision_;
@@ -55,9 +55,9 @@ void System::follow_params(Work& work) const {
   if (!work.params.empty()) work.params = values;
   std::copy(values.begin(), values.begin() + params_.parameter_count(), work.time_variables.begin());
   if (timed_.empty()) {
-    work.numbers = &numbers_;
+    work.constants = &constants_;
   } else {
-    *work.own_numbers = numbers_;
+    *work.own_constants = constants_;
   }
 }
 
@@ -127,7 +127,7 @@ EvaluationWork<S>::EvaluationWork(const Model& model, const std::vector<S>& para
     : params(timed ? parameters : std::vector<S>()),
       param_rates(params.size(), S(0)),
       param_second_rates(params.size(), S(0)),
-      numbers_time(std::numeric_limits<double>::quiet_NaN()),
+      constants_time(std::numeric_limits<double>::quiet_NaN()),
       motions(model.bodies().size()),
       wrench(model.bodies().size()),
       r(at(model.nv)),
@@ -154,14 +154,14 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
     : EvaluationWork<double>(system.model(), system.params_.values(), system.params_.parameter_count(),
                              !system.params_.timed().empty()),
       form(index_form),
-      numbers(&system.numbers_),
+      constants(&system.constants_),
       revision(system.revision_),
       tangent(at(system.model().tangents)) {
   right.resize(at(unknown_count(system.model(), index_form)));
   held.resize(right.size());
   if (!system.timed_.empty()) {
-    own_numbers = std::make_unique<Numbers>(system.numbers_);
-    numbers = own_numbers.get();
+    own_constants = std::make_unique<Constants>(system.constants_);
+    constants = own_constants.get();
   }
   if (links) tree = std::make_unique<TreeAssembly>(system.model(), *links);
   use_solver(system, solver_choice);
@@ -226,7 +226,7 @@ State System::empty_state() const {
   s.eta.assign(at(model_->rows), 0);
   s.angles.assign(at(model_->angles), 0);
   if (model_->has_conventional_nodes()) {
-    s.y.assign(at(model_->stage_numbers), 0);
+    s.y.assign(at(model_->stage_size), 0);
     s.ydot = s.yddot = s.y;
   }
   return s;
@@ -235,14 +235,14 @@ State System::empty_state() const {
 Evaluation System::prepare(const State& state, Work& work, const RowRequest& rows) const {
   const Model& m = *model_;
   if (work.revision != revision_) follow_params(work);
-  if (work.own_numbers) follow_time(m, params_, timed_, state.t, work, *work.own_numbers);
+  if (work.own_constants) follow_time(m, params_, timed_, state.t, work, *work.own_constants);
   if (work.links)
-    move_links(m, *work.numbers, state, *work.links, work.motions);
+    move_links(m, *work.constants, state, *work.links, work.motions);
   else
     parallel_for(work.threads.get(), m.nodes.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) work.motions[i] = motion_of(m.nodes[i], state);
     });
-  return evaluation_at(m, *work.numbers, state, rows, work);
+  return evaluation_at(m, *work.constants, state, rows, work);
 }
 
 void System::note_force_scale(Work& work) {

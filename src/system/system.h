@@ -31,11 +31,11 @@ struct EvaluationWork {
   // Residuals of rows that are not imposed do not count.
   void clear_residuals(const std::vector<int>& rows);
   // Parameters that are functions of time are evaluated anew.
-  void forget_time() { numbers_time = std::numeric_limits<double>::quiet_NaN(); }
+  void forget_time() { constants_time = std::numeric_limits<double>::quiet_NaN(); }
 
   std::vector<S> params;                           // with those that depend on t; empty if there are none
   std::vector<S> param_rates, param_second_rates;  // their time derivatives
-  double numbers_time;                             // for which these hold
+  double constants_time;                           // for which these hold
   std::vector<TimeJetOf<S>> time_variables;        // of expressions: parameters that have names, t
   std::unique_ptr<TreeMotionOf<S>> links;          // in minimal coordinates
   std::vector<Motion<S>> motions;                  // per body
@@ -69,10 +69,10 @@ struct Work : EvaluationWork<double> {
   void archive(const System& system, Archive& archive);
 
   IndexForm form;
-  const Numbers*
-      numbers;  // of the elements, at the time last evaluated: those of the system if none depends on t
-  std::unique_ptr<Numbers> own_numbers;
-  int revision;                      // of the parameters that these numbers follow
+  const Constants*
+      constants;  // of the elements, at the time last evaluated: those of the system if none depends on t
+  std::unique_ptr<Constants> own_constants;
+  int revision;                      // of the parameters that these constants follow
   std::vector<double> tangent;       // the nodes' maps E
   std::vector<double> rate_tangent;  // and E', where these are different
   double force_scale =
@@ -137,7 +137,7 @@ class System {
   // The same with Work::r, for systems without constraints.
   void unconstrained(const State& at, Work& work, const Seeding& seeding, double* values,
                      const std::vector<std::vector<BlockRef>>& blocks) const;
-  // Whether numbers of bodies (a mass, say) are functions of time.
+  // Whether parameters of bodies (a mass, say) are functions of time.
   bool bodies_follow_time() const;
   // B of every joint and frame, see Batch::constraint_matrices.
   void constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
@@ -176,7 +176,7 @@ class System {
 
   std::shared_ptr<const Model> model_;
   Params params_;
-  Numbers numbers_;
+  Constants constants_;
   int revision_ = 0;              // how often set_params has been called
   std::size_t body_batches_ = 0;  // the first batches are those of the bodies
   // Large batches are evaluated in parts that share no node, then the elements between the parts.

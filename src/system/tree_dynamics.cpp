@@ -103,8 +103,8 @@ bool TreeDynamics::takes_over(int b, const State& state, Work& work) {
     const Link& link = model.tree->links[index(last)];
     if (link.step > 0 || link.node < 0) return false;
     const Node& node = model.nodes[index(link.node)];
-    const int numbers = batch.first_number + e * batch.numbers_per_element();
-    const bool angle = is_angle(work.numbers->data.data() + numbers);
+    const int constants = batch.first_constant + e * batch.constants_per_element();
+    const bool angle = is_angle(work.constants->data.data() + constants);
     if (node.type != (angle ? NodeType::Turn : NodeType::Slide)) return false;
     // Which way the joint counts, and from where, as it says itself.
     State moving = state;
@@ -113,12 +113,12 @@ bool TreeDynamics::takes_over(int b, const State& state, Work& work) {
     system_->residual(moving, work, kNoRows);
     const auto [of, element] = model.element_of_joint(joint);
     const AxisMotion x = model.batches[index(of)]->axis_motion(
-        evaluation_at(model, *work.numbers, moving, kNoRows, work), element);
+        evaluation_at(model, *work.constants, moving, kNoRows, work), element);
     const double sign = (angle ? x.angle_rate : x.displacement_rate) > 0 ? 1 : -1;
     const double value =
         angle ? nearest_turn(x.angle, state.angles[index(batch.first_angle + e)]) : x.displacement;
     found.push_back({spring ? JointForce::Law::Spring : JointForce::Law::Actuator, node.q, node.v,
-                     numbers + kCoordinateNumbers, sign, value - sign * state.q[index(node.q)]});
+                     constants + kCoordinateConstants, sign, value - sign * state.q[index(node.q)]});
   }
   joint_forces_.insert(joint_forces_.end(), found.begin(), found.end());
   return true;
@@ -147,7 +147,7 @@ bool TreeDynamics::prepare(const State& state, Work& work) {
       there.vdot[index(i)] = number(5 * i + 2);
     }
     system_->residual(there, work, kNoRows);
-    const Evaluation e = evaluation_at(model, *work.numbers, there, kNoRows, work);
+    const Evaluation e = evaluation_at(model, *work.constants, there, kNoRows, work);
     masses[probe].resize(work.wrench.size());
     for (std::size_t b = 0; b < model.batches.size(); ++b)
       roles[probe].push_back(role_of(static_cast<int>(b), e, work, masses[probe]));
@@ -159,7 +159,7 @@ bool TreeDynamics::prepare(const State& state, Work& work) {
     if ((here - there).cwiseAbs().maxCoeff() > kSame * here.cwiseAbs().maxCoeff()) return false;
   }
 
-  recursion_.set_geometry(work.numbers->data.data());
+  recursion_.set_geometry(work.constants->data.data());
   for (std::size_t body = 0; body < masses[0].size(); ++body)
     if (masses[0][body].mass != 0 || !masses[0][body].inertia.isZero(0))
       recursion_.add_inertia(static_cast<int>(body), masses[0][body]);
@@ -180,7 +180,7 @@ void TreeDynamics::move(const State& state, Work& work, bool forces) {
   if (!forces) return;
   std::fill(tau_.begin(), tau_.end(), 0.0);
   for (const JointForce& force : joint_forces_) {
-    const double* n = work.numbers->data.data() + force.numbers;
+    const double* n = work.constants->data.data() + force.constants;
     const double x = force.sign * state.q[index(force.q)] + force.zero,
                  rate = force.sign * state.v[index(force.v)];
     double effort;
@@ -204,7 +204,7 @@ void TreeDynamics::move(const State& state, Work& work, bool forces) {
     else
       recursion_.body_motion(link.body, motion);
   }
-  const Evaluation e = evaluation_at(model, *work.numbers, state, kNoRows, work);
+  const Evaluation e = evaluation_at(model, *work.constants, state, kNoRows, work);
   for (const Batch* batch : forces_) batch->residual(e);
   for (const Link& link : links)
     if (link.body >= 0 && !(work.wrench[index(link.body)].array() == 0).all())
@@ -216,7 +216,7 @@ int TreeDynamics::accelerate(const State& state, Work& work, const double* tau, 
   const double* all = forces ? tau_.data() : tau;
   if (forces && tau != nullptr)
     for (int i = 0; i < recursion_.velocities(); ++i) tau_[index(i)] += tau[i];
-  return recursion_.accelerate(work.numbers->gravity, all, vdot);
+  return recursion_.accelerate(work.constants->gravity, all, vdot);
 }
 
 int TreeDynamics::accelerate(State& state, Work& work) {
@@ -234,7 +234,7 @@ int TreeDynamics::accelerate(State& state, Work& work) {
 void TreeDynamics::forces(const State& state, Work& work, const double* vdot, bool with_elements,
                           double* tau) {
   move(state, work, with_elements);
-  recursion_.forces(work.numbers->gravity, vdot, tau);
+  recursion_.forces(work.constants->gravity, vdot, tau);
   if (with_elements)
     for (int i = 0; i < recursion_.velocities(); ++i) tau[i] -= tau_[index(i)];
 }

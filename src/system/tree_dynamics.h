@@ -44,7 +44,7 @@ class TreeDynamics {
     enum class Law : std::uint8_t { Spring, Actuator };
     Law law;
     int q, v;
-    int numbers;  // of the law, among those of the elements
+    int constants;  // of the law, among those of the elements
     double sign, zero;
   };
   std::vector<JointForce> joint_forces_;

@@ -60,13 +60,13 @@ TreeRecursion::TreeRecursion(const Model& model) : model_(&model) {
   }
 }
 
-void TreeRecursion::set_geometry(const double* numbers) {
+void TreeRecursion::set_geometry(const double* constants) {
   const std::vector<liedyn::Link>& links = model_->tree->links;
   for (Link& link : links_) link.own = {};
   for (std::size_t i = 0; i < links.size(); ++i) {
     if (links[i].kind == LinkKind::Root) continue;
     // Joint frame in the parent's axes, then the link's frame in those of the joint (model/tree.h).
-    const double* own = numbers + links[i].numbers;
+    const double* own = constants + links[i].constants;
     const Eigen::Map<const Mat3> R_joint(own), R_link(own + 12);
     const Eigen::Map<const Vec3> p_joint(own + 9), p_link(own + 21);
     Carried parent;

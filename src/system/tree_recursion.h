@@ -30,7 +30,7 @@ class TreeRecursion {
   explicit TreeRecursion(const Model& model);
 
   // The geometry of the links from the constants of the elements. Bodies are without mass until add_inertia().
-  void set_geometry(const double* numbers);
+  void set_geometry(const double* constants);
   // Of a body, about its reference point in its own axes.
   void add_inertia(int body, const RigidMass& inertia);
 

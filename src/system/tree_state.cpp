@@ -51,7 +51,8 @@ State state_on_tree(const System& system, const System& absolute, const State& o
     std::copy_n(of_bodies.q.begin() + from.q, node_size(from.type).q, out.q.begin() + to.q);
     std::copy_n(of_bodies.v.begin() + from.v, node_size(from.type).v, out.v.begin() + to.v);
   }
-  find_coordinates(*model.tree, model.nodes, work.numbers->data.data(), motions, out.q.data(), out.v.data());
+  find_coordinates(*model.tree, model.nodes, work.constants->data.data(), motions, out.q.data(),
+                   out.v.data());
   return out;
 }
 

@@ -90,7 +90,7 @@ VariedState consistent_state(const VariedSystem& system, double t, const Initial
       std::copy_n(bodies.q.begin() + from.q, node_size(from.type).q, state.q.begin() + to.q);
       std::copy_n(bodies.v.begin() + from.v, node_size(from.type).v, state.v.begin() + to.v);
     }
-    vary_coordinates(*model.tree, model.nodes, work.numbers.data.data(), motions, state.q.data(),
+    vary_coordinates(*model.tree, model.nodes, work.constants.data.data(), motions, state.q.data(),
                      state.v.data());
   } else {
     const InitialOf<Varied> initial = initial_values(model, system.params().data());

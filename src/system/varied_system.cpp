@@ -4,14 +4,14 @@
 
 #include "liedyn/base/expression_evaluation.h"
 #include "liedyn/base/index.h"
-#include "liedyn/model/signal_numbers.h"
+#include "liedyn/model/signal_parameters.h"
 #include "liedyn/system/evaluation.h"
 #include "liedyn/system/layout.h"
 
 namespace liedyn {
 namespace {
 
-std::vector<Varied> independent_numbers(const Params& params, const std::vector<int>& parameters) {
+std::vector<Varied> independent_parameters(const Params& params, const std::vector<int>& parameters) {
   std::vector<Varied> out;
   for (std::size_t k = 0; k < parameters.size(); ++k)
     out.emplace_back(params.get(parameters[k]), Tape::current().independent(static_cast<int>(k)));
@@ -21,7 +21,7 @@ std::vector<Varied> independent_numbers(const Params& params, const std::vector<
 }  // namespace
 
 VariedSystem::VariedSystem(const System& system, const std::vector<int>& parameters)
-    : VariedSystem(system, parameters, independent_numbers(system.params(), parameters)) {}
+    : VariedSystem(system, parameters, independent_parameters(system.params(), parameters)) {}
 
 VariedSystem::VariedSystem(const System& system, const std::vector<int>& parameters,
                            const std::vector<Varied>& seeds)
@@ -48,7 +48,7 @@ VariedSystem::VariedSystem(const System& system, const std::vector<int>& paramet
     seed_parameter(bound.number);
     if (at(bound.number) < count) variables[at(bound.number)] = params_[at(bound.number)];
   }
-  derive_numbers(model(), params_.data(), numbers_);
+  derive_constants(model(), params_.data(), constants_);
 
   timed_ = timed_elements(model(), params);
   find_moving();
@@ -56,14 +56,15 @@ VariedSystem::VariedSystem(const System& system, const std::vector<int>& paramet
 
 bool VariedSystem::varies(const Batch& batch, int e) const {
   const auto any = [&](int first, int count) {
-    return std::any_of(numbers_.data.begin() + first, numbers_.data.begin() + first + count,
+    return std::any_of(constants_.data.begin() + first, constants_.data.begin() + first + count,
                        [](const Varied& x) { return x.id != 0; });
   };
-  if (any(batch.first_number + e * batch.numbers_per_element(), batch.numbers_per_element())) return true;
+  if (any(batch.first_constant + e * batch.constants_per_element(), batch.constants_per_element()))
+    return true;
   const int frames = batch.coupling().frames;
   for (int i = 0; i < frames; ++i) {
     const Frame& frame = model().frames[at(batch.frames[at(e * frames + i)])];
-    if (frame.numbers >= 0 && any(frame.numbers, frame.aligned ? 3 : kFrameNumbers)) return true;
+    if (frame.constants >= 0 && any(frame.constants, frame.aligned ? 3 : kFrameConstants)) return true;
   }
   return false;
 }
@@ -117,7 +118,7 @@ VariedWork::VariedWork(const VariedSystem& system, std::string_view solver_choic
     : EvaluationWork<Varied>(system.model(), system.params_, system.plain().params().parameter_count(),
                              !system.timed_.empty()),
       plain(system.plain(), solver_choice, form),
-      numbers(system.numbers_),
+      constants(system.constants_),
       values(system.plain().empty_state()) {
   if (Tape::current().sweep() == Tape::Sweep::Backwards)
     transposed = std::make_shared<TransposedSolver>(block_pattern(system.model(), form));
@@ -180,9 +181,9 @@ VariedState VariedSystem::empty_state() const {
 VariedEvaluation VariedSystem::prepare(const VariedState& state, VariedWork& work, const RowRequest& rows,
                                        const std::vector<bool>* with_twists) const {
   const Model& m = model();
-  follow_time(m, system_->params(), timed_, state.t, work, work.numbers);
+  follow_time(m, system_->params(), timed_, state.t, work, work.constants);
   if (work.links)
-    move_links(m, work.numbers, state, *work.links, work.motions);
+    move_links(m, work.constants, state, *work.links, work.motions);
   else
     for (std::size_t i = 0; i < m.nodes.size(); ++i) {
       if (with_twists == nullptr || (*with_twists)[i]) {
@@ -196,7 +197,7 @@ VariedEvaluation VariedSystem::prepare(const VariedState& state, VariedWork& wor
         motion.A = at_values.A.cast<Varied>();
       }
     }
-  return evaluation_at(m, work.numbers, state, rows, work);
+  return evaluation_at(m, work.constants, state, rows, work);
 }
 
 namespace {

@@ -26,7 +26,7 @@ struct VariedWork : EvaluationWork<Varied> {
                       IndexForm form = IndexForm::Index3);
 
   Work plain;  // matrices and their factors, and what the values need
-  NumbersOf<Varied> numbers;
+  ConstantsOf<Varied> constants;
   State values;                         // scratch
   std::shared_ptr<ThreadPool> threads;  // none: a tape belongs to one thread
   // The matrix that plain.solver holds, for VariedSystem::solve(): factorised, or, backwards, kept to be transposed. False: it is singular.
@@ -87,7 +87,7 @@ class VariedSystem {
   std::vector<int> parameters_;
   std::vector<Varied> seeds_;
   std::vector<Varied> params_;
-  NumbersOf<Varied> numbers_;
+  ConstantsOf<Varied> constants_;
   std::vector<TimedElement> timed_;
   // What residual_of_moving() evaluates, and which nodes' twists it needs.
   struct MovingElements {

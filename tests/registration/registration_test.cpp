@@ -78,7 +78,7 @@ TEST(Registration, AWrongIntegratorIsRefused) {
 // Two points keep the same height: the joint of docs/howto/add_a_joint.md.
 struct SameHeight {
   enum Fields { kBetween, kPoints };
-  static constexpr int frames = 2, rows = 1, numbers = 0;
+  static constexpr int frames = 2, rows = 1, constants = 0;
   static constexpr Optional optional = {};
   static constexpr bool across = false;
   static std::vector<Attachment> attachments() { return frames_at_two_points(kBetween, kPoints); }

@@ -102,15 +102,15 @@ std::string overloaded_clutches(const System& system, const State& state) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
-Numbers with_gripping_bristles(const System& system, const Subsystems& parts, const State& state,
-                               Work& work) {
+Constants with_gripping_bristles(const System& system, const Subsystems& parts, const State& state,
+                                 Work& work) {
   constexpr double kReach = 0.1;  // of the length of the subsystem
   const Model& model = system.model();
   std::vector<Acting> acting;
   acting_forces(system, state, work, acting);
   double all = 0;
   for (const Acting& own : acting) all += own.force;
-  Numbers out = *work.numbers;
+  Constants out = *work.constants;
   for (std::size_t b = 0; b < model.batches.size(); ++b) {
     const Batch& batch = *model.batches[b];
     if (dynamic_cast<const WatchedContacts*>(&batch) == nullptr || model.sections[b] != Section::Forces)
@@ -125,8 +125,8 @@ Numbers with_gripping_bristles(const System& system, const Subsystems& parts, co
         if (const int node = model.frames[at(batch.frames[at(e * frames + i)])].node; node >= 0)
           if (const int part = parts.of_node[at(node)]; part >= 0)
             length = std::max(length, parts.length[at(part)]);
-      double* const own =
-          out.data.data() + batch.first_number + (e + 1) * batch.numbers_per_element() - kBristleNumbers;
+      double* const own = out.data.data() + batch.first_constant + (e + 1) * batch.constants_per_element() -
+                          kBristleConstants;
       const double mu = system.params().get(force.fields[at(force.kind->field("friction"))].first);
       own[kBristlePressure] = all / mu;
       own[kBristleReach] = kReach * length;

@@ -40,7 +40,8 @@ std::string overloaded_clutches(const System& system, const State& state);
 
 // The numbers of the model with bristles that hold whatever is there, before contacts have any pressure (N_0 and the reach of model/forces/bristle_contact.h): what
 // only just touches is pressed in without sliding first.
-Numbers with_gripping_bristles(const System& system, const Subsystems& parts, const State& state, Work& work);
+Constants with_gripping_bristles(const System& system, const Subsystems& parts, const State& state,
+                                 Work& work);
 
 // Of motions and states that are zero up to round-off, those in which bristles follow their surfaces, z = -C_zy y: the others are bristles that
 // could have another deflection, not motions. `found`: columns of displacements, rotations and states.

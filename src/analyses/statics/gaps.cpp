@@ -14,7 +14,7 @@ std::vector<double> Gaps::depths(const State& state, Work& work) const {
   at.frames = system_->model().frames.data();
   at.nodes = system_->model().bodies().data();
   at.motions = work.motions.data();
-  at.numbers = work.numbers->data.data();
+  at.constants = work.constants->data.data();
   at.angles = state.angles.data();
   std::vector<double> out;
   out.reserve(watched_.size());

@@ -31,7 +31,7 @@ double first_shift(const StaticSearch& search, const State& state) {
       if (found)
         out = std::max(out, std::abs(start.vdot[at(node.v + k)]) / most);
       else if (is_displacement(node.type, k))
-        out = std::max(out, search.work.numbers->gravity.norm() / most);
+        out = std::max(out, search.work.constants->gravity.norm() / most);
     }
   return out > 0 ? out : 1;
 }

@@ -18,13 +18,13 @@ SectionForces::SectionForces(const System& system) : system_(&system) {
 
 void SectionForces::predict(const State& from, const Eigen::VectorXd& d, Work& work) {
   if (beams_.empty()) return;
-  Numbers numbers = *work.numbers;
+  Constants constants = *work.constants;
   for (const Beams& beams : beams_)
     for (int e = 0; e < beams.batch->size(); ++e)
-      numbers.data[beams.first_number(e) + at(beams.sections->layout(0).delay)] = 1;
+      constants.data[beams.first_constant(e) + at(beams.sections->layout(0).delay)] = 1;
   State moving = from;
   std::copy_n(d.data(), system_->model().first_state(), moving.v.begin());
-  forces_ = evaluate(moving, numbers, work);
+  forces_ = evaluate(moving, constants, work);
 }
 
 void SectionForces::impose(const State& state, Work& work, const std::function<void()>& visit) const {
@@ -32,24 +32,24 @@ void SectionForces::impose(const State& state, Work& work, const std::function<v
     visit();
     return;
   }
-  Numbers numbers = *work.numbers;
-  const std::vector<Vec6> now = evaluate(state, numbers, work);
+  Constants constants = *work.constants;
+  const std::vector<Vec6> now = evaluate(state, constants, work);
   std::size_t i = 0;
   for_each_point([&](const Beams& beams, int e, int point) {
     const BeamSections::Layout layout = beams.sections->layout(point);
-    double* const own = numbers.data.data() + beams.first_number(e);
+    double* const own = constants.data.data() + beams.first_constant(e);
     const Eigen::Map<const Mat6> D(own + layout.stiffness);
     Eigen::Map<Vec6>(own + layout.relaxed) += D.partialPivLu().solve(now[i] - forces_[i]);
     ++i;
   });
-  const Numbers* const kept = work.numbers;
-  work.numbers = &numbers;
+  const Constants* const kept = work.constants;
+  work.constants = &constants;
   visit();
-  work.numbers = kept;
+  work.constants = kept;
 }
 
-std::size_t SectionForces::Beams::first_number(int element) const {
-  return at(batch->first_number + element * batch->numbers_per_element());
+std::size_t SectionForces::Beams::first_constant(int element) const {
+  return at(batch->first_constant + element * batch->constants_per_element());
 }
 
 template <class Visit>
@@ -59,13 +59,13 @@ void SectionForces::for_each_point(Visit&& visit) const {
       for (int point = 0; point < beams.sections->points(); ++point) visit(beams, e, point);
 }
 
-std::vector<Vec6> SectionForces::evaluate(const State& state, const Numbers& numbers, Work& work) const {
+std::vector<Vec6> SectionForces::evaluate(const State& state, const Constants& constants, Work& work) const {
   system_->residual(state, work, {});  // motions
   Evaluation evaluation;
   evaluation.frames = system_->model().frames.data();
   evaluation.nodes = system_->model().bodies().data();
   evaluation.motions = work.motions.data();
-  evaluation.numbers = numbers.data.data();
+  evaluation.constants = constants.data.data();
   std::vector<Vec6> out;
   for_each_point([&](const Beams& beams, int e, int point) {
     Vec6 strain, force;

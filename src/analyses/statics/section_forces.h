@@ -34,11 +34,11 @@ class SectionForces {
   struct Beams {
     const Batch* batch;
     const BeamSections* sections;
-    std::size_t first_number(int element) const;
+    std::size_t first_constant(int element) const;
   };
   template <class Visit>
   void for_each_point(Visit&& visit) const;
-  std::vector<Vec6> evaluate(const State& state, const Numbers& numbers, Work& work) const;
+  std::vector<Vec6> evaluate(const State& state, const Constants& constants, Work& work) const;
 
   const System* system_;
   std::vector<Beams> beams_;

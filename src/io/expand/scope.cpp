@@ -9,7 +9,7 @@
 
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/field.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 
 namespace liedyn {
 namespace {

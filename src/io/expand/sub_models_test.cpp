@@ -425,19 +425,19 @@ TEST(Repeat, MakesTheChain) {
     for (int i = 1; i <= links; ++i) {
       const std::string link = fmt::format("link{}", i);
       builder.begin(Section::Bodies, link, "rigid");
-      builder.numbers("mass", std::array{1.0});
-      builder.numbers("inertia", std::array{0.01, 0.1, 0.1});
-      builder.numbers("position", std::array{i - 0.5, 0.0, 0.0});
+      builder.values("mass", std::array{1.0});
+      builder.values("inertia", std::array{0.01, 0.1, 0.1});
+      builder.values("position", std::array{i - 0.5, 0.0, 0.0});
       builder.end();
       builder.begin(Section::Joints, fmt::format("j{}", i), "spherical");
       builder.words("between", std::move(before), link);
-      builder.numbers("at", std::array{i - 1.0, 0.0, 0.0});
+      builder.values("at", std::array{i - 1.0, 0.0, 0.0});
       builder.end();
       before = link;
     }
     builder.begin(Section::Sensors, "tip", "position");
     builder.word("of", before);
-    builder.numbers("at", std::array{static_cast<double>(links), 0.0, 0.0});
+    builder.values("at", std::array{static_cast<double>(links), 0.0, 0.0});
     builder.end();
     builder.begin(Section::Sensors, "last", "position");
     builder.word("of", before);

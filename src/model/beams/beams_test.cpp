@@ -37,14 +37,14 @@ std::shared_ptr<const Description> twisted_arc(Random& random, const std::string
 template <class E>
 struct OneElement {
   std::shared_ptr<const Model> model;
-  Numbers numbers;
+  Constants constants;
   const double* p = nullptr;
   explicit OneElement(std::shared_ptr<const Description> description)
       : model(Model::compile(std::move(description))) {
-    derive_numbers(*model, model->description().numbers.data(), numbers);
+    derive_constants(*model, model->description().parameters.data(), constants);
     for (const auto& batch : model->batches)
       if (dynamic_cast<const BatchOf<E>*>(batch.get()) != nullptr)
-        p = numbers.data.data() + batch->first_number;
+        p = constants.data.data() + batch->first_constant;
   }
 };
 
@@ -190,7 +190,7 @@ TEST(Sections, HaveTheirClosedForms) {
     fill(builder);
     const auto description = builder.finish();
     const Entry& beam = description->entries(Section::Beams)[0];
-    return section_matrices(Inputs<double>(*description, beam, description->numbers.data(), nullptr), 0.5);
+    return section_matrices(Inputs<double>(*description, beam, description->parameters.data(), nullptr), 0.5);
   };
   const auto common = [](ModelBuilder& b, const char* type) -> ModelBuilder& {
     return b.beam("b", type)
@@ -207,7 +207,7 @@ TEST(Sections, HaveTheirClosedForms) {
   });
   const double pi = std::acos(-1.0), ro = 0.1, ri = 0.09;
   const double A = pi * (ro * ro - ri * ri), I = pi / 4 * (std::pow(ro, 4) - std::pow(ri, 4));
-  const auto numbers = matrices([&](ModelBuilder& b) {
+  const auto constants = matrices([&](ModelBuilder& b) {
     const double m2 = ri * ri / ro / ro;
     const double k =
         6 * (1 + nu) * std::pow(1 + m2, 2) / ((7 + 6 * nu) * std::pow(1 + m2, 2) + (20 + 12 * nu) * m2);
@@ -215,8 +215,8 @@ TEST(Sections, HaveTheirClosedForms) {
     b.set("torsion_constant", {2 * I}).set("shear_factor_y", {k}).set("shear_factor_z", {k});
     b.set("young", {E}).set("shear_modulus", {G});
   });
-  expect_at_most(relative_difference(tube.stiffness, numbers.stiffness), 1e-14, "tube: stiffness");
-  expect_at_most(relative_difference(tube.inertia, numbers.inertia), 1e-14, "tube: inertia");
+  expect_at_most(relative_difference(tube.stiffness, constants.stiffness), 1e-14, "tube: stiffness");
+  expect_at_most(relative_difference(tube.inertia, constants.inertia), 1e-14, "tube: inertia");
   // A thin square box: k = 20 (1 + nu)/(48 + 39 nu), Cowper's value for b = h.
   const auto box = matrices([&](ModelBuilder& b) {
     common(b, "hollow_rectangle").set("width", {0.1}).set("height", {0.1}).set("thickness", {1e-6});
@@ -239,7 +239,7 @@ TEST(Beams, NodesAreBodiesByNameAndByPlace) {
   const Entry& pin = d->entries(Section::Joints)[1];
   EXPECT_EQ(d->words[static_cast<std::size_t>(pin.fields[0].word)], "wing.node1");
   const auto model = Model::compile(d);
-  const Initial initial = initial_values(*model, d->numbers.data());
+  const Initial initial = initial_values(*model, d->parameters.data());
   EXPECT_NEAR(initial.q[static_cast<std::size_t>(model->nodes[3].q)], 1.5, 1e-15);
 }
 
@@ -250,7 +250,7 @@ std::string complaint(const std::function<void(ModelBuilder&)>& fill) {
     builder.set("radius", {0.1}).set("young", {1}).set("density", {1});
     fill(builder);
     const auto d = builder.finish();
-    const auto findings = check_numbers(*Model::compile(d), d->numbers.data());
+    const auto findings = check_parameters(*Model::compile(d), d->parameters.data());
     return findings.empty() ? "" : findings[0].path + ": " + findings[0].message;
   } catch (const InputError& error) {
     return error.what();

@@ -29,7 +29,7 @@ std::shared_ptr<const Description> through(const std::function<Vec3(double)>& pl
   return b.finish();
 }
 Inputs<double> inputs(const Description& d) {
-  return Inputs<double>(d, d.entries(Section::Beams)[0], d.numbers.data(), nullptr);
+  return Inputs<double>(d, d.entries(Section::Beams)[0], d.parameters.data(), nullptr);
 }
 
 // Errors of places, of fourth order in the distance of the points, and of axes, which are derivatives, of third.
@@ -137,15 +137,15 @@ TEST(BeamCurves, DerivativesByThePointsAreThoseOfDifferences) {
         static_cast<std::size_t>(beam.fields[static_cast<std::size_t>(field)].first + component);
     const double step = 1e-5;
     const auto moved = [&](double by, double x) {
-      std::vector<double> numbers = d->numbers;
-      numbers[number] += by;
-      return beam_curve(Inputs<double>(*d, beam, numbers.data(), nullptr)).at(x);
+      std::vector<double> constants = d->parameters;
+      constants[number] += by;
+      return beam_curve(Inputs<double>(*d, beam, constants.data(), nullptr)).at(x);
     };
     Tape tape(Tape::Sweep::Forwards, 1);
     const Tape::Use use(tape);
-    std::vector<Varied> numbers(d->numbers.begin(), d->numbers.end());
-    numbers[number] = Varied(d->numbers[number], tape.independent(0));
-    const BeamCurve<Varied> curve = beam_curve(Inputs<Varied>(*d, beam, numbers.data(), nullptr));
+    std::vector<Varied> constants(d->parameters.begin(), d->parameters.end());
+    constants[number] = Varied(d->parameters[number], tape.independent(0));
+    const BeamCurve<Varied> curve = beam_curve(Inputs<Varied>(*d, beam, constants.data(), nullptr));
     for (const double x : {0.0, 0.25, 0.61, 1.0}) {
       const Pose<Varied> found = curve.at(x);
       const Pose<double> up = moved(step, x), down = moved(-step, x);

@@ -36,7 +36,7 @@ class BeamBatch : public BatchOf<E>, public BeamSections {
           static_cast<std::size_t>(this->frames[static_cast<std::size_t>(element * E::frames + i)]);
       m[static_cast<std::size_t>(i)] = at.motions[at.frames[frame].node];
     }
-    E::section(m, at.numbers + this->first_number + element * E::numbers, point, strain, force);
+    E::section(m, at.constants + this->first_constant + element * E::constants, point, strain, force);
   }
 };
 

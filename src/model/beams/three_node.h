@@ -18,7 +18,7 @@ struct ThreeNodeBeam {
   static constexpr int frames = 3, rows = 0;
   static constexpr int points = 2;
   // L, tau, strains of the relaxed shape and K of the Gauss points, M of the nodes times their weights
-  static constexpr int kLength = 0, kDelay = 1, kRelaxed = 2, kStiffness = 14, kInertia = 86, numbers = 194;
+  static constexpr int kLength = 0, kDelay = 1, kRelaxed = 2, kStiffness = 14, kInertia = 86, constants = 194;
   static constexpr bool stiffness = true, damping = true, inertia = true;
   static constexpr Optional optional = {.check = true, .energy = true};
 

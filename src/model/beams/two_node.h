@@ -28,7 +28,7 @@ namespace liedyn {
 struct TwoNodeBeam {
   static constexpr int frames = 2, rows = 0;
   // L, tau, d_0, K/L, M of the three points times their weights
-  static constexpr int kLength = 0, kDelay = 1, kRelaxed = 2, kStiffness = 8, kInertia = 44, numbers = 152;
+  static constexpr int kLength = 0, kDelay = 1, kRelaxed = 2, kStiffness = 8, kInertia = 44, constants = 152;
   static constexpr bool stiffness = true, damping = true, inertia = true;
   static constexpr Optional optional = {.check = true, .energy = true};
   static constexpr int points = 1;  // where strains are evaluated

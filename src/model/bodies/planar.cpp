@@ -13,7 +13,7 @@ template <class S>
 void PlanarInertia::derive(const Inputs<S>& in, S* p) {
   const S m = in.number(kMass);
   const Vec3T<S> c = -in.vector(kReference);
-  std::fill_n(p, numbers, S(0));
+  std::fill_n(p, constants, S(0));
   p[0] = m;
   Eigen::Map<Vec3T<S>>(p + 1) = m * c;
   p[6] = in.number(kInertia) + m * c.squaredNorm();

@@ -101,7 +101,7 @@ void RigidInertia::derive(const Inputs<S>& in, S* p) {
   using V3 = Vec3T<S>;
   const S m = in.number(kMass);
   const V3 c = -in.vector(kReference);
-  const Mat3T<S> J = inertia_matrix(in.numbers(kInertia)) - m * (skew(c) * skew(c));
+  const Mat3T<S> J = inertia_matrix(in.values(kInertia)) - m * (skew(c) * skew(c));
   p[0] = m;
   Eigen::Map<V3>(p + 1) = m * c;
   p[4] = J(0, 0), p[5] = J(1, 1), p[6] = J(2, 2), p[7] = J(1, 2), p[8] = J(0, 2), p[9] = J(0, 1);
@@ -117,7 +117,7 @@ template void PointInertia::derive<double>(const Inputs<double>&, double*);
 // A body made of mass has a positive semi-definite inertia whose principal moments satisfy the triangle inequality.
 void RigidInertia::check(const Inputs<double>& in, std::string& message, std::string& hint) {
   const Vec3 moments =
-      Eigen::SelfAdjointEigenSolver<Mat3>(inertia_matrix(in.numbers(kInertia)), Eigen::EigenvaluesOnly)
+      Eigen::SelfAdjointEigenSolver<Mat3>(inertia_matrix(in.values(kInertia)), Eigen::EigenvaluesOnly)
           .eigenvalues();
   const double slack = 1e-9 * std::abs(moments[2]);
   if (moments[0] < -slack) {

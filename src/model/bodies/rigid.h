@@ -13,7 +13,7 @@ namespace liedyn {
 
 struct RigidInertia {
   static constexpr int frames = 1, rows = 0,
-                       numbers = 10;  // m, m c (3), J about the reference point (xx yy zz yz xz xy)
+                       constants = 10;  // m, m c (3), J about the reference point (xx yy zz yz xz xy)
   static constexpr bool stiffness = true, damping = true, inertia = true;
   static constexpr Optional optional = {.check = true, .energy = true, .direct = true};
 
@@ -193,7 +193,7 @@ struct RigidInertia {
 
 // A point mass: its frame has no rotation of its own.
 struct PointInertia {
-  static constexpr int frames = 1, rows = 0, numbers = 1;  // m
+  static constexpr int frames = 1, rows = 0, constants = 1;  // m
   static constexpr bool stiffness = true, damping = true, inertia = true;
   static constexpr Optional optional = {.energy = true};
 

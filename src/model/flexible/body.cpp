@@ -257,7 +257,7 @@ FlexibleBatch::MaterialScales FlexibleBatch::material_scales(const Inputs<Varied
       const FieldValue& field = entry.fields[f];
       const Field& kind = entry.kind->fields[f];
       for (int i = 0; field.first >= 0 && i < field.count; ++i) {
-        const Varied& x = in.all_numbers()[field.first + i];
+        const Varied& x = in.all_parameters()[field.first + i];
         if (x.id == 0 || kind.name == "velocity" || kind.name == "angular_velocity_inertial" ||
             kind.name == "damping" || kind.name == "damping_ratio")
           continue;
@@ -282,7 +282,7 @@ FlexibleBatch::MaterialScales FlexibleBatch::material_scales(const Inputs<Varied
   if (is_beam_frame(whole))
     for (const Entry* member : beam_entries(d, whole)) look(*member);
   for (int i = 0; i < source_->interfaces(); ++i) look(flexible_entry(d, source_->interface_entry(i)));
-  const Inputs<Varied> body(d, whole, in.all_numbers(), nullptr);
+  const Inputs<Varied> body(d, whole, in.all_parameters(), nullptr);
   out.damping_ratio = body.number(body.kind().field("damping_ratio"));
   out.damping = body.number(body.kind().field("damping"));
   return out;
@@ -295,16 +295,16 @@ class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
                      public BeamSections {
  public:
   void derive(const Inputs<double>& in, double* out) const {
-    const auto made = source_->made(in.description(), in.all_numbers());
+    const auto made = source_->made(in.description(), in.all_parameters());
     if (!made->mistake.empty()) return;
     out = std::copy(made->reduced.integrals.begin(), made->reduced.integrals.end(), out);
     const Pose<double> start =
-        flexible_start(in.description(), in.entry(), in.entry(), in.all_numbers()).pose;
+        flexible_start(in.description(), in.entry(), in.entry(), in.all_parameters()).pose;
     const FiniteElements& elements = made->mesh.elements;
     for (const Output& output : outputs_) {
       const Entry& sensor =
           in.description().entries(Section::Sensors)[static_cast<std::size_t>(output.sensor_entry)];
-      const Inputs<double> of_sensor(in.description(), sensor, in.all_numbers(), nullptr);
+      const Inputs<double> of_sensor(in.description(), sensor, in.all_parameters(), nullptr);
       const Vec3 place = start.R.transpose() * (of_sensor.vector(sensor.kind->field("at")) - start.p);
       Eigen::Map<Eigen::Matrix<double, 6, Eigen::Dynamic>> rows(out + 3, 6, modes_);
       Eigen::Map<Eigen::Matrix<double, 6, kInertialLoads>> inertial(out + 3 + 6 * modes_);
@@ -337,9 +337,9 @@ class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
   void derive(const Inputs<Varied>& in, Varied* out) const {
     const Description& d = in.description();
     const MaterialScales scales = material_scales(in);
-    std::vector<double> params(static_cast<std::size_t>(d.numbers.size())),
-        values(static_cast<std::size_t>(numbers_per_element()));
-    for (std::size_t i = 0; i < params.size(); ++i) params[i] = in.all_numbers()[i].v;
+    std::vector<double> params(static_cast<std::size_t>(d.parameters.size())),
+        values(static_cast<std::size_t>(constants_per_element()));
+    for (std::size_t i = 0; i < params.size(); ++i) params[i] = in.all_parameters()[i].v;
     derive(Inputs<double>(d, in.entry(), params.data(), nullptr), values.data());
     std::copy(values.begin(), values.end(), out);
     const int size = ShapeIntegrals::size(modes_);
@@ -362,7 +362,7 @@ class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
     for (int k = 0; k < 12 * sections_ * kInertialLoads; ++k) inertial[k] *= scales.mass;
   }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
-    const auto made = source_->made(in.description(), in.all_numbers());
+    const auto made = source_->made(in.description(), in.all_parameters());
     message = made->mistake;
     hint = made->hint;
     for (const Output& output : outputs_)
@@ -409,8 +409,8 @@ class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
   const FlexibleSource& source() const override { return *source_; }
   int modes_of_body() const override { return modes_; }
   int pairs_of_body() const override { return pairs(); }
-  int numbers_of(int index) const override {
-    return first_number + ShapeIntegrals::size(modes_) + index * output_size();
+  int constants_of(int index) const override {
+    return first_constant + ShapeIntegrals::size(modes_) + index * output_size();
   }
 
   void show_sections(const BeamMesh& mesh) override {
@@ -420,9 +420,9 @@ class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
   }
   std::vector<int> jumps(const Description& d, const Entry& beam) const override {
     const Entry& body = flexible_entry(d, source_->body());
-    const auto made = source_->made(d, d.numbers.data());
+    const auto made = source_->made(d, d.parameters.data());
     if (!made->mistake.empty()) return {};
-    const std::vector<LinearBeam> beams = linear_beams(Inputs<double>(d, body, d.numbers.data(), nullptr));
+    const std::vector<LinearBeam> beams = linear_beams(Inputs<double>(d, body, d.parameters.data(), nullptr));
     const BeamMesh mesh = beam_mesh(d, beam);
     std::set<int> loaded;
     for (const InterfaceNodes& interface : made->interfaces)
@@ -519,7 +519,7 @@ class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
   void lay_out() override {
     facts_.coupling = {.frames = 1 + modes_ / 3, .rows = 0, .diagonal = true, .across = modes_ > 0};
     facts_.acting_frames = facts_.coupling.frames;
-    facts_.numbers = first_section() + (sections_ > 0 ? 1 + 12 * sections_ * (modes_ + kInertialLoads) : 0);
+    facts_.constants = first_section() + (sections_ > 0 ? 1 + 12 * sections_ * (modes_ + kInertialLoads) : 0);
   }
 
   struct Output {
@@ -536,7 +536,7 @@ class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
   template <class S>
   void section_of(const EvaluationOf<S>& at, int element, int point, Vec6T<S>& strain,
                   Vec6T<S>& force) const {
-    const S* numbers = at.numbers + first_number + first_section();
+    const S* numbers = at.constants + first_constant + first_section();
     const Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>> rows(numbers + 1, 12 * sections_,
                                                                                   modes_ + kInertialLoads);
     const FloatingMotion<S> x = motion(at);
@@ -550,7 +550,7 @@ class FlexibleBody : public ForBothScalars<FlexibleBody, FlexibleBatch>,
   }
   template <class S>
   ShapeIntegralsOf<const S> constants(const EvaluationOf<S>& at) const {
-    return ShapeIntegralsOf<const S>(modes_, at.numbers + first_number);
+    return ShapeIntegralsOf<const S>(modes_, at.constants + first_constant);
   }
   template <class S>
   void add_wrenches(const EvaluationOf<S>& at, const FloatingMotion<S>& x, const FloatingTerms<S>& t) const {
@@ -574,9 +574,9 @@ class FlexibleInterface : public ForBothScalars<FlexibleInterface, FlexibleBatch
   void derive(const Inputs<double>& in, double* out) const {
     const Description& d = in.description();
     const Entry& body = flexible_entry(d, source_->body());
-    const Pose<double> start = flexible_start(d, body, body, in.all_numbers()).pose;
+    const Pose<double> start = flexible_start(d, body, body, in.all_parameters()).pose;
     Eigen::Map<Vec3>{out} = start.R.transpose() * (in.vector(kInterfaceAt) - start.p);
-    const auto made = source_->made(d, in.all_numbers());
+    const auto made = source_->made(d, in.all_parameters());
     if (!made->mistake.empty()) return;
     const auto index = static_cast<std::size_t>(source_->index_of(entries.front()));
     const auto& psi = made->reduced.interfaces[index];
@@ -587,9 +587,9 @@ class FlexibleInterface : public ForBothScalars<FlexibleInterface, FlexibleBatch
   }
   // Constants: material_scales() of the body refuses whatever would change them.
   void derive(const Inputs<Varied>& in, Varied* out) const {
-    std::vector<double> params(in.description().numbers.size()),
-        values(static_cast<std::size_t>(numbers_per_element()));
-    for (std::size_t i = 0; i < params.size(); ++i) params[i] = in.all_numbers()[i].v;
+    std::vector<double> params(in.description().parameters.size()),
+        values(static_cast<std::size_t>(constants_per_element()));
+    for (std::size_t i = 0; i < params.size(); ++i) params[i] = in.all_parameters()[i].v;
     derive(Inputs<double>(in.description(), in.entry(), params.data(), nullptr), values.data());
     std::copy(values.begin(), values.end(), out);
   }
@@ -618,7 +618,7 @@ class FlexibleInterface : public ForBothScalars<FlexibleInterface, FlexibleBatch
   void lay_out() override {
     facts_.coupling = {.frames = 2 + modes_ / 3, .rows = 6, .diagonal = true, .across = true};
     facts_.acting_frames = facts_.coupling.frames;
-    facts_.numbers = 3 + 6 * modes_ + 6 * pairs();
+    facts_.constants = 3 + 6 * modes_ + 6 * pairs();
   }
 
   template <class S>
@@ -633,7 +633,7 @@ class FlexibleInterface : public ForBothScalars<FlexibleInterface, FlexibleBatch
     Vec6T<S> convective;  // what y'' has beside slope eta''
 
     Material(const FlexibleInterface& of, const EvaluationOf<S>& at)
-        : slope(Eigen::Map<const Rows<S>>(of.numbers(at), 6, of.modes_)),
+        : slope(Eigen::Map<const Rows<S>>(of.constants(at), 6, of.modes_)),
           slope_rate(Rows<S>::Zero(6, of.modes_)) {
       Modal<S> eta(of.modes_), eta_rate(of.modes_);
       for (int i = 0; i < of.modes_ / 3; ++i) {
@@ -657,12 +657,12 @@ class FlexibleInterface : public ForBothScalars<FlexibleInterface, FlexibleBatch
   };
 
   template <class S>
-  const S* numbers(const EvaluationOf<S>& at) const {
-    return at.numbers + first_number + 3;
+  const S* constants(const EvaluationOf<S>& at) const {
+    return at.constants + first_constant + 3;
   }
   template <class S>
   Eigen::Map<const Vec6T<S>> second(const EvaluationOf<S>& at, int k, int l) const {
-    return Eigen::Map<const Vec6T<S>>(numbers(at) + 6 * modes_ + 6 * pair_index(k, l));
+    return Eigen::Map<const Vec6T<S>>(constants(at) + 6 * modes_ + 6 * pair_index(k, l));
   }
   template <class S>
   Eigen::Map<const Vec6T<S>> lambda(const EvaluationOf<S>& at) const {
@@ -689,7 +689,7 @@ class FlexibleInterface : public ForBothScalars<FlexibleInterface, FlexibleBatch
   InterfaceDerivativesOf<S> derivatives(const EvaluationOf<S>& at, const Material<S>& material) const {
     InterfaceDerivativesOf<S> d = interface_derivatives<S>(
         node_motion_of(at, 0), material.y, material.rate, node_motion_of(at, coupling().frames - 1),
-        Eigen::Map<const Vec3T<S>>(at.numbers + first_number), lambda(at));
+        Eigen::Map<const Vec3T<S>>(at.constants + first_constant), lambda(at));
     d.bias += d.B[1] * material.convective;
     return d;
   }

@@ -88,7 +88,7 @@ class FlexibleBatch : public Batch {
   virtual void lay_out() = 0;
   template <class S>
   FrameViewOf<S> view(const EvaluationOf<S>& at, int i) const {
-    return FrameViewOf<S>(at.frames[frames[static_cast<std::size_t>(i)]], at.numbers, at.nodes, at.motions);
+    return FrameViewOf<S>(at.frames[frames[static_cast<std::size_t>(i)]], at.constants, at.nodes, at.motions);
   }
   static Seeds seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame,
                      const Seeding& s);
@@ -99,7 +99,7 @@ class FlexibleBatch : public Batch {
   }
   template <class S>
   FloatingMotion<S> motion(const EvaluationOf<S>& at) const;
-  // The numbers that derive_numbers() makes of a body's material and damping alone, with their derivatives. What else the finite elements depend on has none:
+  // The numbers that derive_constants() makes of a body's material and damping alone, with their derivatives. What else the finite elements depend on has none:
   // throws InputError if it varies.
   struct MaterialScales {
     Varied stiffness, mass;  // relative to the values
@@ -130,7 +130,7 @@ class FlexibleOutput {
   virtual int modes_of_body() const = 0;
   virtual int pairs_of_body() const = 0;
   // Where the numbers of this output begin: a place, then 6 x modes, 6 x kInertialLoads, 3 x pairs.
-  virtual int numbers_of(int index) const = 0;
+  virtual int constants_of(int index) const = 0;
 
   template <class S>
   const Motion<S>& frame(const EvaluationOf<S>& at) const {
@@ -147,7 +147,7 @@ class FlexibleOutput {
   // Place of the nearest node of the finite element model in the relaxed body, and its displacement; body axes.
   template <class S>
   Vec3T<S> place(const EvaluationOf<S>& at, int index) const {
-    return Eigen::Map<const Vec3T<S>>(at.numbers + numbers_of(index));
+    return Eigen::Map<const Vec3T<S>>(at.constants + constants_of(index));
   }
   template <class S>
   Vec3T<S> displacement(const EvaluationOf<S>& at, int index) const {
@@ -155,7 +155,7 @@ class FlexibleOutput {
     Vec3T<S> out = by_modes(at, index).template head<3>();
     if (pairs_of_body() == 0) return out;
     const Eigen::Map<const Eigen::Matrix<S, 3, Eigen::Dynamic>> second(
-        at.numbers + numbers_of(index) + 3 + 6 * (modes + kInertialLoads), 3, pairs_of_body());
+        at.constants + constants_of(index) + 3 + 6 * (modes + kInertialLoads), 3, pairs_of_body());
     const Modal<S> eta = coordinates(at);
     for (int l = 0; l < modes; ++l)
       for (int k = 0; k <= l; ++k)
@@ -164,15 +164,15 @@ class FlexibleOutput {
   }
   template <class S>
   Vec6T<S> stress(const EvaluationOf<S>& at, int index) const {  // xx, yy, zz, yz, xz, xy
-    const Eigen::Map<const Eigen::Matrix<S, 6, kInertialLoads>> inertial(at.numbers + numbers_of(index) + 3 +
-                                                                         6 * modes_of_body());
+    const Eigen::Map<const Eigen::Matrix<S, 6, kInertialLoads>> inertial(at.constants + constants_of(index) +
+                                                                         3 + 6 * modes_of_body());
     return by_modes(at, index) + inertial * inertial_loads<S>(frame(at), at.world.gravity);
   }
 
  private:
   template <class S>
   Vec6T<S> by_modes(const EvaluationOf<S>& at, int index) const {
-    return Eigen::Map<const Eigen::Matrix<S, 6, Eigen::Dynamic>>(at.numbers + numbers_of(index) + 3, 6,
+    return Eigen::Map<const Eigen::Matrix<S, 6, Eigen::Dynamic>>(at.constants + constants_of(index) + 3, 6,
                                                                  modes_of_body()) *
            coordinates(at);
   }

@@ -47,7 +47,7 @@ void connect_flexible(Model& m, const EntryNames& names) {
     batch.connect(sources[owner(i)], 3 * static_cast<int>(parts.modes[owner(i)].size()));
     const auto add = [&](int body) {
       batch.frames.push_back(static_cast<std::int32_t>(m.frames.size()));
-      m.frames.push_back({.node = body, .numbers = -1});
+      m.frames.push_back({.node = body, .constants = -1});
     };
     add(parts.frame[owner(i)]);
     for (const int body : parts.modes[owner(i)]) add(body);

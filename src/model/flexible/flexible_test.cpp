@@ -652,7 +652,7 @@ TEST(Reduction, StaticDeformationsAreExact) {
 std::vector<Diagnostic> findings_of(ModelBuilder& builder) {
   try {
     const auto d = builder.finish();
-    return check_numbers(*Model::compile(d), d->numbers.data());
+    return check_parameters(*Model::compile(d), d->parameters.data());
   } catch (const InputError& error) {
     return error.diagnostics();
   }
@@ -695,7 +695,7 @@ TEST(SecondDerivatives, AreThoseOfAnEnergy) {
     b.set("through", {0.5, 0.6, 0.3}).set("elements", {3}).set("element", element).set("twist", {0.4});
     b.set("width", {0.2}).set("height", {0.3}).set("young", {10}).set("density", {1});
     const auto d = b.finish();
-    const Inputs<double> in(*d, d->entries(Section::Flexible)[0], d->numbers.data(), nullptr);
+    const Inputs<double> in(*d, d->entries(Section::Flexible)[0], d->parameters.data(), nullptr);
     const std::vector<LinearBeam> beams = linear_beams(in);
     const FiniteElements full = linear_beam_elements(beams);
     const MatrixXd U = displacements(full.size());
@@ -736,7 +736,7 @@ TEST(FlexibleBodies, WhatIsHardlyMeantIsRemarked) {
     b.set("group", std::string("x-"));
     b.sensor("stress", "stress").set("of", std::string("block")).set("at", stress);
     const auto d = b.finish();
-    return flexible_warnings(*Model::compile(d), d->numbers.data());
+    return flexible_warnings(*Model::compile(d), d->parameters.data());
   };
   EXPECT_TRUE(warnings({-0.5, 0, 0}, {0.2, 0, 0}).empty());
   EXPECT_TRUE(warnings({-0.6, 0, 0}, {0.5, 0.1, 0.05}).empty());
@@ -750,7 +750,7 @@ TEST(FlexibleBodies, WhatIsHardlyMeantIsRemarked) {
 
 std::vector<std::string> warnings_of(ModelBuilder& b) {
   const auto d = b.finish();
-  return flexible_warnings(*Model::compile(d), d->numbers.data());
+  return flexible_warnings(*Model::compile(d), d->parameters.data());
 }
 
 TEST(FlexibleBodies, ABodyWithoutModesIsRemarked) {

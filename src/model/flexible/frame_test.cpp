@@ -43,7 +43,7 @@ struct FrameElements {
     const auto& entries = description->entries(Section::Flexible);
     const auto frame = std::find_if(entries.begin(), entries.end(), is_beam_frame);
     full = linear_beam_elements(
-        linear_beams(Inputs<double>(*description, *frame, description->numbers.data(), nullptr)));
+        linear_beams(Inputs<double>(*description, *frame, description->parameters.data(), nullptr)));
   }
   int node(const Vec3& place) const {
     Eigen::Index nearest;
@@ -220,7 +220,7 @@ TEST(Frames, MistakesAreExplained) {
     std::string found = "nothing";
     try {
       const auto d = b.finish();
-      const std::vector<Diagnostic> findings = check_numbers(*Model::compile(d), d->numbers.data());
+      const std::vector<Diagnostic> findings = check_parameters(*Model::compile(d), d->parameters.data());
       if (!findings.empty()) found = to_string(findings.front());
     } catch (const InputError& error) {
       found = to_string(error.diagnostics().front());

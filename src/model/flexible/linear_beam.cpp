@@ -56,7 +56,7 @@ std::vector<MassPoint> mass_points(ThreeNodeBeam, const std::array<Motion<double
 // One element: its numbers, its nodes at rest, and which of the body's nodes these are.
 template <class E>
 struct LinearElement {
-  std::array<double, E::numbers> p;
+  std::array<double, E::constants> p;
   std::array<Motion<double>, E::frames> rest;
   std::array<int, E::frames> node;
 };
@@ -164,7 +164,7 @@ Eigen::MatrixXd sections(const std::vector<LinearBeam>& beams, const Eigen::Matr
   for (LinearElement<E>& element : elements) {
     // With a delay of 1 the force of the element at rest is K times the strain rate: displacements are given as velocities.
     element.p[E::kDelay] = 1;
-    std::array<double, E::numbers> unit = element.p;
+    std::array<double, E::constants> unit = element.p;
     make_stiffness_one(E(), unit.data());
     std::array<Motion<double>, F> f = element.rest;
     for (Eigen::Index c = 0; c < U.cols(); ++c) {
@@ -194,8 +194,8 @@ Eigen::MatrixXd second_derivatives(const std::vector<LinearBeam>& beams, const E
   const int modes = static_cast<int>(U.cols());
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(U.rows(), pair_count(modes));
   for (const LinearElement<E>& element : elements_of<E>(beams)) {
-    std::array<DD, E::numbers> numbers;
-    std::copy(element.p.begin(), element.p.end(), numbers.begin());
+    std::array<DD, E::constants> constants;
+    std::copy(element.p.begin(), element.p.end(), constants.begin());
     for (int l = 0; l < modes; ++l)
       for (int k = 0; k <= l; ++k) {
         std::array<Motion<DD>, F> f;
@@ -210,7 +210,7 @@ Eigen::MatrixXd second_derivatives(const std::vector<LinearBeam>& beams, const E
           f[i].R = SO3<DD>::exp(turns[i]).R() * rest.R.cast<DD>();
         }
         std::array<Vec6T<DD>, F> W;
-        E::template wrench<DD>({}, f, numbers.data(), W);
+        E::template wrench<DD>({}, f, constants.data(), W);
         for (std::size_t i = 0; i < F; ++i) {
           // exp(theta + dtheta) R_0 = R exp(R_0^T T(theta) dtheta)
           const Mat3T<DD> rest = element.rest[i].R.template cast<DD>();
@@ -372,7 +372,7 @@ std::vector<LinearBeam> linear_beams(const Inputs<double>& body) {
   std::vector<LinearBeam> out;
   for (const Entry* entry : beam_entries(d, body.entry())) {
     LinearBeam& beam =
-        out.emplace_back(LinearBeam{Inputs<double>(d, *entry, body.all_numbers(), nullptr), {}, {}});
+        out.emplace_back(LinearBeam{Inputs<double>(d, *entry, body.all_parameters(), nullptr), {}, {}});
     const BeamCurve<double> curve = beam_curve(beam.in);
     const Pose<double> origin = is_member(*entry) ? Pose<double>{} : curve.start;
     const BeamMesh mesh = beam_mesh(d, *entry);

@@ -8,7 +8,7 @@ namespace liedyn {
 // `Part` 0: force at a point of the body; 3: torque on the body.
 template <int Part>
 struct Applied {
-  static constexpr int frames = 1, rows = 0, numbers = 4;  // components (3), 1 if in body axes
+  static constexpr int frames = 1, rows = 0, constants = 4;  // components (3), 1 if in body axes
   static constexpr Optional optional = {};
   static constexpr bool stiffness = true, damping = false, inertia = false;
 

@@ -4,7 +4,7 @@
 
 #include "liedyn/model/common_fields.h"
 #include "liedyn/model/joints/held_rows.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
@@ -29,7 +29,7 @@ void LinearBearing::derive(const Inputs<S>& in, S* p) {
     Eigen::Map<Matrix> out(p + (field == kStiffness ? 18 : 54));
     out.setZero();
     if (!in.stored(field)) continue;
-    const Eigen::Map<const Matrix> typed(in.numbers(field));
+    const Eigen::Map<const Matrix> typed(in.values(field));
     out = S(0.5) * (typed + typed.transpose());
     if (field != kStiffness) continue;
     out.row(5).setZero();
@@ -39,12 +39,12 @@ void LinearBearing::derive(const Inputs<S>& in, S* p) {
 template void LinearBearing::derive<double>(const Inputs<double>&, double*);
 
 void LinearBearing::check(const Inputs<double>& in, std::string& message, std::string& hint) {
-  const std::string mistake = rotation_mistake(in.form(kOrientation), in.numbers(kOrientation));
+  const std::string mistake = rotation_mistake(in.form(kOrientation), in.values(kOrientation));
   if (!mistake.empty()) {
     message = "orientation: " + mistake;
     return;
   }
-  const double* K = in.numbers(kStiffness);
+  const double* K = in.values(kStiffness);
   for (int i = 0; i < 6; ++i)
     for (const int entry : {30 + i, 6 * i + 5})
       if (K[entry] != 0) {

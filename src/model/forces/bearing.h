@@ -16,7 +16,7 @@
 namespace liedyn {
 
 struct LinearBearing {
-  static constexpr int frames = 2, rows = 0, numbers = 90;  // axes on both bodies, K, C
+  static constexpr int frames = 2, rows = 0, constants = 90;  // axes on both bodies, K, C
   static constexpr bool stiffness = true, damping = true, inertia = false;
   static constexpr Optional optional = {.check = true, .energy = true};
 

@@ -54,7 +54,7 @@ std::vector<Attachment> Belt::attachments() { return frames_of_joint(kJoints, 2)
 
 template <class S>
 void Belt::derive(const Inputs<S>& in, S* p) {
-  for (int i = 0; i < 2; ++i) derive_line_axes(in, i, p + i * kCoordinateNumbers);
+  for (int i = 0; i < 2; ++i) derive_line_axes(in, i, p + i * kCoordinateConstants);
   const Plane<S> plane(in, p);
   for (int strand = 0; strand < 2; ++strand) {
     const S sigma(strand == 0 ? 1 : -1);
@@ -62,19 +62,19 @@ void Belt::derive(const Inputs<S>& in, S* p) {
                    e = plane.sine * plane.x + sigma * plane.cosine * plane.y;
     for (int i = 0; i < 2; ++i)
       derive_line(in, i, Vec3T<S>(plane.center[i] + plane.r[i] * e), n, axes(p, i),
-                  p + lines + (2 * strand + i) * kLineNumbers);
+                  p + lines + (2 * strand + i) * kLineConstants);
   }
   p[laws] = in.number(kStiffness);
   p[laws + 1] = in.number(kDamping);
   p[laws + 2] = in.number(kPretension);
-  for (int i = numbers - angles; i < numbers; ++i) p[i] = S(0);
+  for (int i = constants - angles; i < constants; ++i) p[i] = S(0);
 }
 
 void Belt::check(const Inputs<double>& in, std::string& message, std::string& hint) {
   message = carrier_mistake(in, {.angle = true}, hint);
   if (!message.empty()) return;
-  double p[2 * kCoordinateNumbers];
-  for (int i = 0; i < 2; ++i) derive_line_axes(in, i, p + i * kCoordinateNumbers);
+  double p[2 * kCoordinateConstants];
+  for (int i = 0; i < 2; ++i) derive_line_axes(in, i, p + i * kCoordinateConstants);
   const auto axis = [&](int i) -> Vec3 {
     return in.frame(2 * i).R * JointAxes<double>(axes(p, i)).first.col(2);
   };
@@ -100,7 +100,7 @@ void Belt::partials(const World<double>&, const std::array<Motion<double>, 4>& f
     CoordinateDerivatives x[2];
     for (int i = 0; i < 2; ++i) {
       const auto m = static_cast<std::size_t>(2 * i);
-      line_derivatives(f[m], f[m + 1], axes(p, i), line(p, strand, i), p[numbers - angles + i], x[i]);
+      line_derivatives(f[m], f[m + 1], axes(p, i), line(p, strand, i), p[constants - angles + i], x[i]);
     }
     using Both = Dual<double, 2>;
     const Both T = tension<Both>(seed<2>(x[1].value - x[0].value + p[laws + 2] / p[laws], 0),
@@ -121,7 +121,7 @@ void Belt::partials(const World<double>&, const std::array<Motion<double>, 4>& f
 void Belt::wound_angles(const std::array<Motion<double>, 4>& f, const double* p, double* out) {
   for (int i = 0; i < angles; ++i) {
     const auto k = static_cast<std::size_t>(2 * i);
-    out[i] = coordinate_value<double>(f[k], f[k + 1], axes(p, i), p[numbers - angles + i]);
+    out[i] = coordinate_value<double>(f[k], f[k + 1], axes(p, i), p[constants - angles + i]);
   }
 }
 

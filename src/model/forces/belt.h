@@ -25,8 +25,8 @@ namespace liedyn {
 struct Belt {
   static constexpr int frames = 4, rows = 0, angles = 2;
   // Axes of the two joints; lines on them, of the first strand and of the second; k, c, T_0
-  static constexpr int lines = 2 * kCoordinateNumbers, laws = lines + 4 * kLineNumbers;
-  static constexpr int numbers = laws + 3 + angles;
+  static constexpr int lines = 2 * kCoordinateConstants, laws = lines + 4 * kLineConstants;
+  static constexpr int constants = laws + 3 + angles;
   static constexpr bool stiffness = true, damping = true, inertia = false;
   static constexpr Optional optional = {.check = true, .energy = true};
 
@@ -37,18 +37,18 @@ struct Belt {
 
   template <class S>
   static const S* axes(const S* p, int pulley) {
-    return p + pulley * kCoordinateNumbers;
+    return p + pulley * kCoordinateConstants;
   }
   template <class S>
   static const S* line(const S* p, int strand, int pulley) {
-    return p + lines + (2 * strand + pulley) * kLineNumbers;
+    return p + lines + (2 * strand + pulley) * kLineConstants;
   }
   // E of a strand.
   template <class S>
   static S extension(const std::array<Motion<S>, 4>& f, const S* p, int strand) {
     const auto x = [&](int i) -> S {
       const auto k = static_cast<std::size_t>(2 * i);
-      return line_value<S>(f[k], f[k + 1], axes(p, i), line(p, strand, i), p[numbers - angles + i]);
+      return line_value<S>(f[k], f[k + 1], axes(p, i), line(p, strand, i), p[constants - angles + i]);
     };
     return x(1) - x(0) + p[laws + 2] / p[laws];
   }

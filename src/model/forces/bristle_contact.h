@@ -45,16 +45,16 @@ class BristleContacts : public ForBothScalars<BristleContacts<First, Second>, Si
                         public WatchedContacts {
  public:
   using Signals = ForBothScalars<BristleContacts<First, Second>, SignalBatch>;
-  using Signals::entries, Signals::first_number, Signals::frames, Signals::size;
+  using Signals::entries, Signals::first_constant, Signals::frames, Signals::size;
   using Base = Contact<First, Second>;
   // Points where the shapes may touch, their states, all frames of an element, its numbers.
   static constexpr int P = contact_points<First, Second>, Z = kBristleStates * P, F = 2 + Z,
-                       N = Base::numbers + kBristleNumbers;
+                       N = Base::constants + kBristleConstants;
 
   BristleContacts() {
     facts_.coupling = {.frames = F, .rows = 0, .diagonal = true, .across = true};
     facts_.acting_frames = 2;
-    facts_.numbers = N;
+    facts_.constants = N;
     facts_.attachments = Base::attachments();
   }
 
@@ -82,15 +82,15 @@ class BristleContacts : public ForBothScalars<BristleContacts<First, Second>, Si
     for (int e = 0; e < size(); ++e) add_jacobian(at, to, e);
   }
   Approach approach(const Evaluation& at, int e) const override {
-    Approach out = Base::approach(motions(at, e), own_numbers_of(at, e));
-    out.presliding = own_numbers_of(at, e)[Base::numbers];
+    Approach out = Base::approach(motions(at, e), own_constants_of(at, e));
+    out.presliding = own_constants_of(at, e)[Base::constants];
     return out;
   }
 
   template <class S>
   void derive(const Inputs<S>& in, S* p) const {
     Base::derive(in, p);
-    derive_bristles(in, Base::kBristles, p + Base::numbers);
+    derive_bristles(in, Base::kBristles, p + Base::constants);
   }
   template <class S>
   void add_residual(const EvaluationOf<S>& at) const {
@@ -99,7 +99,7 @@ class BristleContacts : public ForBothScalars<BristleContacts<First, Second>, Si
   template <class S>
   EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
     EnergyOf<S> sum;
-    for (int e = 0; e < size(); ++e) sum += Base::energy(at.world, motions(at, e), own_numbers_of(at, e));
+    for (int e = 0; e < size(); ++e) sum += Base::energy(at.world, motions(at, e), own_constants_of(at, e));
     return sum;
   }
   template <class S>
@@ -134,7 +134,7 @@ class BristleContacts : public ForBothScalars<BristleContacts<First, Second>, Si
       const S away = n.dot(u), normal = normal_force<S>(depth, -away, law);
       const S pressing = normal + bristles[kBristlePressure];
       if (!(pressing > S(0))) return;
-      const S* friction = law + kNormalNumbers;
+      const S* friction = law + kNormalConstants;
       const Vec3T<S> v = u - away * n, own = vector_at(z + kBristleStates * point);
       Vec3T<S> e = f[0].R * own;
       e -= n.dot(e) * n;
@@ -166,16 +166,16 @@ class BristleContacts : public ForBothScalars<BristleContacts<First, Second>, Si
   static Forces<S> forces_of(const FramePair<S>& f, const S* p, const S* z) {
     Forces<S> out;
     for (Vec6T<S>& w : out.W) w.setZero();
-    const S* bristles = p + Base::numbers;
+    const S* bristles = p + Base::constants;
     for (int k = 0; k < Z; ++k) out.rate[index(k)] = -z[k] / bristles[2];
     Rub<S> rub{f, Base::law(p), bristles, z, out};
-    touch(First(), Second(), f, p, p + First::numbers, rub);
+    touch(First(), Second(), f, p, p + First::constants, rub);
     return out;
   }
 
   template <class S>
-  const S* own_numbers_of(const EvaluationOf<S>& at, int e) const {
-    return at.numbers + first_number + e * N;
+  const S* own_constants_of(const EvaluationOf<S>& at, int e) const {
+    return at.constants + first_constant + e * N;
   }
   template <class S>
   FramePair<S> motions(const EvaluationOf<S>& at, int e) const {
@@ -194,7 +194,7 @@ class BristleContacts : public ForBothScalars<BristleContacts<First, Second>, Si
   template <class S>
   Forces<S> forces(const EvaluationOf<S>& at, int e) const {
     const std::array<S, Z> z = deflections(at, e);
-    return forces_of<S>(motions(at, e), own_numbers_of(at, e), z.data());
+    return forces_of<S>(motions(at, e), own_constants_of(at, e), z.data());
   }
   template <class S>
   void push(const EvaluationOf<S>& at, int e, const Forces<S>& x) const {
@@ -210,7 +210,7 @@ class BristleContacts : public ForBothScalars<BristleContacts<First, Second>, Si
     const FramePair<double> f = motions(at, e);
     FramePair<Moving> m = with_increments<12 + Z>(f);
     std::array<Moving, N> p;
-    for (int i = 0; i < N; ++i) p[index(i)] = Moving(own_numbers_of(at, e)[i]);
+    for (int i = 0; i < N; ++i) p[index(i)] = Moving(own_constants_of(at, e)[i]);
     const std::array<double, Z> deflection = deflections(at, e);
     std::array<Moving, Z> z;
     for (int k = 0; k < Z; ++k) z[index(k)] = seed<12 + Z>(deflection[index(k)], 12 + k);

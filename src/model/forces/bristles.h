@@ -7,7 +7,7 @@ namespace liedyn {
 
 inline constexpr int kBristleStates = 3;  // of one point
 // presliding, s_1, tau, N_0, reach: the last numbers of an element
-inline constexpr int kBristleNumbers = 5;
+inline constexpr int kBristleConstants = 5;
 inline constexpr int kBristlePressure = 3, kBristleReach = 4;
 inline constexpr int kBristleFields = 3;  // presliding, presliding_damping, relaxation_time
 

@@ -2,7 +2,7 @@
 
 #include "liedyn/model/common_fields.h"
 #include "liedyn/model/forces/signal_force.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
@@ -37,7 +37,7 @@ void Bushing::derive(const Inputs<S>& in, S* p) {
 template void Bushing::derive<double>(const Inputs<double>&, double*);
 
 void Bushing::check(const Inputs<double>& in, std::string& message, std::string&) {
-  const std::string mistake = rotation_mistake(in.form(kOrientation), in.numbers(kOrientation));
+  const std::string mistake = rotation_mistake(in.form(kOrientation), in.values(kOrientation));
   if (!mistake.empty()) message = "orientation: " + mistake;
 }
 

@@ -16,7 +16,7 @@
 namespace liedyn {
 
 struct Bushing {
-  static constexpr int frames = 2, rows = 0, numbers = 45;  // the matrices K, C, K_r, C_r, P
+  static constexpr int frames = 2, rows = 0, constants = 45;  // the matrices K, C, K_r, C_r, P
   static constexpr bool stiffness = true, damping = true, inertia = false;
   static constexpr Optional optional = {.check = true, .energy = true};
 

@@ -18,7 +18,7 @@ template <class CoordinateOfClutch, bool Sticks>
 struct Clutch {
   using Coordinate = CoordinateOfClutch;
   static constexpr int states = Sticks ? 1 : 0;
-  static constexpr int numbers = 4;  // C, v_s, delta, T
+  static constexpr int constants = 4;  // C, v_s, delta, T
   static constexpr bool inertia = false, reads_value = false;
 
   template <class S>

@@ -116,7 +116,7 @@ template <class S>
 void SampledBoxShape::derive(const Inputs<S>& in, int first, int body, S* p) {
   BoxShape::derive(in, first, body, p);
   // More are refused below; until then what evaluates the model does not look at a million of them.
-  p[BoxShape::numbers] = S(std::min(samples(in, first + BoxShape::fields), kMostSamples));
+  p[BoxShape::constants] = S(std::min(samples(in, first + BoxShape::fields), kMostSamples));
 }
 void SampledBoxShape::check(const Inputs<double>& in, int first, std::string& message, std::string& hint) {
   BoxShape::check(in, first, message, hint);
@@ -189,11 +189,11 @@ template <class First, class Second>
 template <class S>
 void Contact<First, Second>::derive(const Inputs<S>& in, S* p) {
   First::derive(in, kFirst, 0, p);
-  Second::derive(in, kSecond, 1, p + First::numbers);
-  S* own = p + First::numbers + Second::numbers;
+  Second::derive(in, kSecond, 1, p + First::constants);
+  S* own = p + First::constants + Second::constants;
   derive_normal(in, kNormal, own);
-  derive_friction(in, kFriction, own + kNormalNumbers);
-  if constexpr (std::is_same_v<Second, JournalShape>) own[0] /= p[First::numbers + 5];
+  derive_friction(in, kFriction, own + kNormalConstants);
+  if constexpr (std::is_same_v<Second, JournalShape>) own[0] /= p[First::constants + 5];
 }
 
 template <class First, class Second>

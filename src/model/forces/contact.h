@@ -35,7 +35,7 @@ Eigen::Map<const Vec3T<S>> vector_at(const S* p) {
 struct PlaneShape {
   static constexpr const char* name = "plane";
   static constexpr const char* point = "a point of the plane";
-  static constexpr int numbers = 3, fields = 1;  // normal
+  static constexpr int constants = 3, fields = 1;  // normal
   static constexpr bool oriented = true;
   static std::vector<Field> shape_fields(int body);
   template <class S>
@@ -45,7 +45,7 @@ struct PlaneShape {
 struct SphereShape {
   static constexpr const char* name = "sphere";
   static constexpr const char* point = "the centre of the sphere";
-  static constexpr int numbers = 1, fields = 1;  // radius
+  static constexpr int constants = 1, fields = 1;  // radius
   static constexpr bool oriented = false;
   static std::vector<Field> shape_fields(int body);
   template <class S>
@@ -55,7 +55,7 @@ struct SphereShape {
 struct CapsuleShape {
   static constexpr const char* name = "capsule";
   static constexpr const char* point = "the centre of the capsule";
-  static constexpr int numbers = 4, fields = 3;  // from the centre to one end of the segment, radius
+  static constexpr int constants = 4, fields = 3;  // from the centre to one end of the segment, radius
   static constexpr bool oriented = true;
   static std::vector<Field> shape_fields(int body);
   template <class S>
@@ -65,7 +65,7 @@ struct CapsuleShape {
 struct BoxShape {
   static constexpr const char* name = "box";
   static constexpr const char* point = "the centre of the box";
-  static constexpr int numbers = 12, fields = 2;  // half of the edges, their directions
+  static constexpr int constants = 12, fields = 2;  // half of the edges, their directions
   static constexpr bool oriented = true;
   static std::vector<Field> shape_fields(int body);
   template <class S>
@@ -74,7 +74,7 @@ struct BoxShape {
 };
 // With the number of points of its edges, or of the other's axis, between their ends.
 struct SampledBoxShape : BoxShape {
-  static constexpr int numbers = BoxShape::numbers + 1, fields = BoxShape::fields + 1;
+  static constexpr int constants = BoxShape::constants + 1, fields = BoxShape::fields + 1;
   static std::vector<Field> shape_fields(int body);
   template <class S>
   static void derive(const Inputs<S>& in, int first, int body, S* p);
@@ -83,7 +83,7 @@ struct SampledBoxShape : BoxShape {
 struct DiscShape {
   static constexpr const char* name = "disc";
   static constexpr const char* point = "the centre of the disc";
-  static constexpr int numbers = 5, fields = 3;  // axis, radius of the circle, radius of the edge
+  static constexpr int constants = 5, fields = 3;  // axis, radius of the circle, radius of the edge
   static constexpr bool oriented = true;
   static std::vector<Field> shape_fields(int body);
   template <class S>
@@ -94,7 +94,7 @@ struct DiscShape {
 struct BearingShape {
   static constexpr const char* name = "bearing";
   static constexpr const char* point = "the centre of the bearing";
-  static constexpr int numbers = 3, fields = 1;  // axis
+  static constexpr int constants = 3, fields = 1;  // axis
   static constexpr bool oriented = true;
   static std::vector<Field> shape_fields(int body);
   template <class S>
@@ -105,7 +105,7 @@ struct JournalShape {
   static constexpr const char* name = "journal";
   static constexpr const char* point = "the centre of the journal";
   static constexpr int
-      numbers = 6,
+      constants = 6,
       fields = 3;  // from the centre to one end of its axis, clearance, radius, number of sections
   static constexpr bool oriented = true;
   static std::vector<Field> shape_fields(int body);
@@ -236,7 +236,7 @@ inline double between_ends(int i, int count) { return 2.0 * (i + 1) / (count + 1
 template <class S, class Visit>
 void touch(CapsuleShape, SampledBoxShape, const FramePair<S>& f, const S* a, const S* b, Visit&& visit) {
   const Vec3T<S> half = f[0].R * vector_at(a);
-  const int count = static_cast<int>(value(b[BoxShape::numbers]));
+  const int count = static_cast<int>(value(b[BoxShape::constants]));
   for (int i = -1; i <= count; ++i)
     touch_box<S>(f[0].p + between_ends(i, count) * half, a[3], f[1], b, false, visit);
 }
@@ -263,7 +263,7 @@ void touch_edges(const Pose<S>& body, const S* box, int count, const Pose<S>& ot
 }
 template <class S, class Visit>
 void touch(BoxShape, SampledBoxShape, const FramePair<S>& f, const S* a, const S* b, Visit&& visit) {
-  const int count = static_cast<int>(value(b[BoxShape::numbers]));
+  const int count = static_cast<int>(value(b[BoxShape::constants]));
   touch_edges<S>(f[0], a, count, f[1], b, false, visit);
   touch_edges<S>(f[1], b, count, f[0], a, true, visit);
 }
@@ -316,7 +316,7 @@ inline constexpr int contact_points<BoxShape, SampledBoxShape> = 0;
 template <class First, class Second>
 struct Contact {
   static constexpr int frames = 2, rows = 0;
-  static constexpr int numbers = First::numbers + Second::numbers + kContactNumbers;
+  static constexpr int constants = First::constants + Second::constants + kContactConstants;
   static constexpr bool stiffness = true, damping = true, inertia = false;
   static constexpr Optional optional = {.check = true, .energy = true};
   enum Fields {
@@ -353,7 +353,7 @@ struct Contact {
       const Vec3T<S> u = relative_velocity<S>(f, at);
       const S away = n.dot(u), N = normal_force<S>(depth, -away, law);
       if (!(N > S(0))) return;
-      const S* friction = law + kNormalNumbers;
+      const S* friction = law + kNormalConstants;
       Vec3T<S> F = N * n;
       // A coefficient of 0 may be a parameter to be varied.
       if (is_varied<S> || friction[0] > S(0) || friction[1] > S(0)) {
@@ -367,7 +367,7 @@ struct Contact {
   template <class S>
   static void wrench(const World<S>&, const FramePair<S>& f, const S* p, std::array<Vec6T<S>, 2>& W) {
     for (Vec6T<S>& w : W) w.setZero();
-    touch(First(), Second(), f, p, p + First::numbers, Push<S>{f, law(p), W});
+    touch(First(), Second(), f, p, p + First::constants, Push<S>{f, law(p), W});
   }
   static void partials(const World<double>&, const FramePair<double>& f, const double* p,
                        ForcePartials<2>& d);
@@ -384,7 +384,7 @@ struct Contact {
   template <class S>
   static EnergyOf<S> energy(const World<S>&, const FramePair<S>& f, const S* p) {
     EnergyOf<S> out;
-    touch(First(), Second(), f, p, p + First::numbers, Store<S>{law(p), out.potential});
+    touch(First(), Second(), f, p, p + First::constants, Store<S>{law(p), out.potential});
     return out;
   }
 
@@ -399,13 +399,13 @@ struct Contact {
   };
   static Approach approach(const FramePair<double>& f, const double* p) {
     Approach out;
-    touch(First(), Second(), f, p, p + First::numbers, Deepest{f, out});
+    touch(First(), Second(), f, p, p + First::constants, Deepest{f, out});
     return out;
   }
 
   template <class S>
   static const S* law(const S* p) {
-    return p + First::numbers + Second::numbers;
+    return p + First::constants + Second::constants;
   }
 };
 

@@ -19,9 +19,9 @@
 
 namespace liedyn {
 
-inline constexpr int kNormalNumbers = 3;    // k, n, a
-inline constexpr int kFrictionNumbers = 4;  // mu_d, mu_s, v_s, v_b
-inline constexpr int kContactNumbers = kNormalNumbers + kFrictionNumbers;
+inline constexpr int kNormalConstants = 3;    // k, n, a
+inline constexpr int kFrictionConstants = 4;  // mu_d, mu_s, v_s, v_b
+inline constexpr int kContactConstants = kNormalConstants + kFrictionConstants;
 
 template <class S>
 S normal_force(const S& depth, const S& rate, const S* p) {

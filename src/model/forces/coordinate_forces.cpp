@@ -51,20 +51,20 @@ std::vector<Attachment> JointSpring::attachments() { return frames_of_joint(kJoi
 template <class S>
 void JointSpring::derive(const Inputs<S>& in, S* p) {
   derive_coordinate(in, 0, kCoordinate, p);
-  S* n = p + kCoordinateNumbers;
+  S* n = p + kCoordinateConstants;
   n[0] = in.number(kStiffness);
   n[1] = in.number(kCubic);
   n[2] = in.number(kDamping);
   n[3] = in.number(kFree);
   n[4] = in.number(kBacklash) / 2;
-  p[numbers - 1] = S(0);
+  p[constants - 1] = S(0);
 }
 
 void JointSpring::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
                            ForcePartials<2>& d) {
-  const double* n = p + kCoordinateNumbers;
+  const double* n = p + kCoordinateConstants;
   CoordinateDerivatives x;
-  coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
+  coordinate_derivatives(f[0], f[1], p, p[constants - 1], x);
   const double e = deflection(x.value, n);
   const bool loose = n[4] > 0 && e == 0;
   law_partials(x, {n[0] * e + n[1] * e * e * e + n[2] * x.rate, loose ? 0 : n[0] + 3 * n[1] * e * e, n[2]},
@@ -72,13 +72,13 @@ void JointSpring::partials(const World<double>&, const std::array<Motion<double>
 }
 
 void JointSpring::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
-  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[constants - 1]);
 }
 
 Approach JointSpring::approach(const std::array<Motion<double>, 2>& f, const double* p) {
-  const double* n = p + kCoordinateNumbers;
+  const double* n = p + kCoordinateConstants;
   if (n[4] == 0) return no_gap();
-  const double e = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]) - n[3], side = e < 0 ? -1 : 1;
+  const double e = coordinate_value<double>(f[0], f[1], p, p[constants - 1]) - n[3], side = e < 0 ? -1 : 1;
   const auto B = coordinate_gradient<double>(f[0], f[1], p);
   return {side * e - n[4], side * (B[0].dot(f[0].V) + B[1].dot(f[1].V))};
 }
@@ -111,11 +111,11 @@ template <class S>
 void JointStop::derive(const Inputs<S>& in, S* p) {
   constexpr double kFar = 1e300;
   derive_coordinate(in, 0, kCoordinate, p);
-  S* n = p + kCoordinateNumbers;
+  S* n = p + kCoordinateConstants;
   derive_normal(in, kNormal, n);
   n[3] = in.stored(kLower) ? in.number(kLower) : S(-kFar);
   n[4] = in.stored(kUpper) ? in.number(kUpper) : S(kFar);
-  p[numbers - 1] = S(0);
+  p[constants - 1] = S(0);
 }
 
 void JointStop::check(const Inputs<double>& in, std::string& message, std::string& hint) {
@@ -134,15 +134,15 @@ void JointStop::partials(const World<double>&, const std::array<Motion<double>, 
                          ForcePartials<2>& d) {
   using Both = Dual<double, 2>;
   CoordinateDerivatives x;
-  coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
-  std::array<Both, kNormalNumbers + 2> n;
-  for (std::size_t i = 0; i < n.size(); ++i) n[i] = Both(p[kCoordinateNumbers + i]);
+  coordinate_derivatives(f[0], f[1], p, p[constants - 1], x);
+  std::array<Both, kNormalConstants + 2> n;
+  for (std::size_t i = 0; i < n.size(); ++i) n[i] = Both(p[kCoordinateConstants + i]);
   const Both tau = effort<Both>(seed<2>(x.value, 0), seed<2>(x.rate, 1), n.data());
   law_partials(x, {tau.v, tau.d[0], tau.d[1]}, d);
 }
 
 void JointStop::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
-  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[constants - 1]);
 }
 
 ListedKind joint_stop() {
@@ -169,21 +169,21 @@ std::vector<Attachment> JointActuator::attachments() { return frames_of_joint(kJ
 template <class S>
 void JointActuator::derive(const Inputs<S>& in, S* p) {
   derive_coordinate(in, 0, kCoordinate, p);
-  S* n = p + kCoordinateNumbers;
+  S* n = p + kCoordinateConstants;
   n[0] = in.number(kProportional);
   n[1] = in.number(kDerivative);
   n[2] = in.number(kTarget);
   n[3] = in.rate(kTarget);
   n[4] = in.number(kFeedForward);
   n[5] = in.number(kLimit);
-  p[numbers - 1] = S(0);
+  p[constants - 1] = S(0);
 }
 
 void JointActuator::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
                              ForcePartials<2>& d) {
-  const double* n = p + kCoordinateNumbers;
+  const double* n = p + kCoordinateConstants;
   CoordinateDerivatives x;
-  coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
+  coordinate_derivatives(f[0], f[1], p, p[constants - 1], x);
   const double u = effort(x.value, x.rate, n), limit = n[5];
   if (limit > 0 && std::abs(u) > limit)
     law_partials(x, {u > 0 ? -limit : limit, 0, 0}, d);
@@ -192,7 +192,7 @@ void JointActuator::partials(const World<double>&, const std::array<Motion<doubl
 }
 
 void JointActuator::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
-  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[constants - 1]);
 }
 
 ListedKind joint_actuator() {
@@ -232,7 +232,7 @@ template <int Forces, int Torques>
 template <class S>
 void JointFriction<Forces, Torques>::derive(const Inputs<S>& in, S* p) {
   derive_coordinate(in, 0, kCoordinate, p);
-  S* n = p + kCoordinateNumbers;
+  S* n = p + kCoordinateConstants;
   const S lever = is_angle(p) ? in.number(kRadius) : S(1);
   n[0] = lever * in.number(kDynamic);
   n[1] = in.stored(kStatic) ? S(lever * in.number(kStatic)) : n[0];
@@ -245,13 +245,13 @@ template <int Forces, int Torques>
 void JointFriction<Forces, Torques>::partials(const World<double>&, const std::array<Motion<double>, 2>& f,
                                               const double* p, const double* lambda, ForcePartials<2>& d,
                                               MultiplierPartials<2, multipliers>& by_lambda) {
-  const double* n = p + kCoordinateNumbers;
+  const double* n = p + kCoordinateConstants;
   CoordinateDerivatives x;
   coordinate_derivatives(f[0], f[1], p, 0, x);
   using Rate = Dual<double, 1>;
-  std::array<Rate, 5> numbers_of_law;
-  for (std::size_t i = 0; i < 5; ++i) numbers_of_law[i] = Rate(n[i]);
-  const Rate mu = coefficient(seed<1>(x.rate, 0), numbers_of_law.data());
+  std::array<Rate, 5> constants_of_law;
+  for (std::size_t i = 0; i < 5; ++i) constants_of_law[i] = Rate(n[i]);
+  const Rate mu = coefficient(seed<1>(x.rate, 0), constants_of_law.data());
   const double N = load(lambda, n[4]);
   law_partials(x, {mu.v * N, 0, mu.d[0] * N}, d);
 

@@ -29,7 +29,7 @@ void law_wrench(const std::array<Vec6T<S>, 2>& B, const S& force, std::array<Vec
 
 struct JointSpring {
   static constexpr int frames = 2, rows = 0, angles = 1;
-  static constexpr int numbers = kCoordinateNumbers + 5 + angles;  // k, k_3, c, x_0, b
+  static constexpr int constants = kCoordinateConstants + 5 + angles;  // k, k_3, c, x_0, b
   static constexpr bool stiffness = true, damping = true, inertia = false;
   static constexpr Optional optional = {.energy = true};
 
@@ -47,9 +47,9 @@ struct JointSpring {
   template <class S>
   static void wrench(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p,
                      std::array<Vec6T<S>, 2>& W) {
-    const S* n = p + kCoordinateNumbers;
+    const S* n = p + kCoordinateConstants;
     const auto B = coordinate_gradient<S>(f[0], f[1], p);
-    const S e = deflection<S>(coordinate_value<S>(f[0], f[1], p, p[numbers - 1]), n);
+    const S e = deflection<S>(coordinate_value<S>(f[0], f[1], p, p[constants - 1]), n);
     const S rate = B[0].dot(f[0].V) + B[1].dot(f[1].V);
     law_wrench<S>(B, n[0] * e + n[1] * e * e * e + n[2] * rate, W);
   }
@@ -57,8 +57,8 @@ struct JointSpring {
                        ForcePartials<2>& d);
   template <class S>
   static EnergyOf<S> energy(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p) {
-    const S* n = p + kCoordinateNumbers;
-    const S e = deflection<S>(coordinate_value<S>(f[0], f[1], p, p[numbers - 1]), n);
+    const S* n = p + kCoordinateConstants;
+    const S e = deflection<S>(coordinate_value<S>(f[0], f[1], p, p[constants - 1]), n);
     return {S(0), S(0.5) * n[0] * e * e + S(0.25) * n[1] * e * e * e * e};
   }
   static void wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out);
@@ -68,7 +68,7 @@ struct JointSpring {
 
 struct JointStop {
   static constexpr int frames = 2, rows = 0, angles = 1;
-  static constexpr int numbers = kCoordinateNumbers + kNormalNumbers + 2 + angles;  // k, n, a, l, u
+  static constexpr int constants = kCoordinateConstants + kNormalConstants + 2 + angles;  // k, n, a, l, u
   static constexpr bool stiffness = true, damping = true, inertia = false;
   static constexpr Optional optional = {.check = true, .energy = true};
 
@@ -96,22 +96,22 @@ struct JointStop {
                      std::array<Vec6T<S>, 2>& W) {
     const auto B = coordinate_gradient<S>(f[0], f[1], p);
     law_wrench<S>(B,
-                  effort<S>(coordinate_value<S>(f[0], f[1], p, p[numbers - 1]),
-                            B[0].dot(f[0].V) + B[1].dot(f[1].V), p + kCoordinateNumbers),
+                  effort<S>(coordinate_value<S>(f[0], f[1], p, p[constants - 1]),
+                            B[0].dot(f[0].V) + B[1].dot(f[1].V), p + kCoordinateConstants),
                   W);
   }
   static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
                        ForcePartials<2>& d);
   template <class S>
   static EnergyOf<S> energy(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p) {
-    const S* n = p + kCoordinateNumbers;
-    const S x = coordinate_value<S>(f[0], f[1], p, p[numbers - 1]);
+    const S* n = p + kCoordinateConstants;
+    const S x = coordinate_value<S>(f[0], f[1], p, p[constants - 1]);
     return {S(0), normal_energy<S>(depth(x, side(x, n), n), n)};
   }
   static void wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out);
   static Approach approach(const std::array<Motion<double>, 2>& f, const double* p) {
-    const double* n = p + kCoordinateNumbers;
-    const double x = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]), s = side(x, n);
+    const double* n = p + kCoordinateConstants;
+    const double x = coordinate_value<double>(f[0], f[1], p, p[constants - 1]), s = side(x, n);
     const auto B = coordinate_gradient<double>(f[0], f[1], p);
     return {depth(x, s, n), s * (B[0].dot(f[0].V) + B[1].dot(f[1].V))};
   }
@@ -119,7 +119,7 @@ struct JointStop {
 
 struct JointActuator {
   static constexpr int frames = 2, rows = 0, angles = 1;
-  static constexpr int numbers = kCoordinateNumbers + 6 + angles;  // P, D, f, f', u, limit (0: none)
+  static constexpr int constants = kCoordinateConstants + 6 + angles;  // P, D, f, f', u, limit (0: none)
   static constexpr bool stiffness = true, damping = true, inertia = false;
   static constexpr Optional optional = {};
 
@@ -135,10 +135,10 @@ struct JointActuator {
   template <class S>
   static void wrench(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p,
                      std::array<Vec6T<S>, 2>& W) {
-    const S* n = p + kCoordinateNumbers;
+    const S* n = p + kCoordinateConstants;
     const auto B = coordinate_gradient<S>(f[0], f[1], p);
-    S u =
-        effort(coordinate_value<S>(f[0], f[1], p, p[numbers - 1]), S(B[0].dot(f[0].V) + B[1].dot(f[1].V)), n);
+    S u = effort(coordinate_value<S>(f[0], f[1], p, p[constants - 1]), S(B[0].dot(f[0].V) + B[1].dot(f[1].V)),
+                 n);
     if (n[5] > S(0) && u > n[5]) u = n[5];
     if (n[5] > S(0) && u < -n[5]) u = -n[5];
     law_wrench<S>(B, -u, W);
@@ -153,7 +153,8 @@ struct JointActuator {
 template <int Forces, int Torques>
 struct JointFriction {
   static constexpr int frames = 2, rows = 0, multipliers = Forces + Torques;
-  static constexpr int numbers = kCoordinateNumbers + 5;  // rho mu_d, rho mu_s, v_s, Stribeck speed, 1/length
+  static constexpr int constants =
+      kCoordinateConstants + 5;  // rho mu_d, rho mu_s, v_s, Stribeck speed, 1/length
   static constexpr bool stiffness = true, damping = true, inertia = false;
   static constexpr Optional optional = {};
 
@@ -179,7 +180,7 @@ struct JointFriction {
   template <class S>
   static void wrench(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
                      std::array<Vec6T<S>, 2>& W) {
-    const S* n = p + kCoordinateNumbers;
+    const S* n = p + kCoordinateConstants;
     const auto B = coordinate_gradient<S>(f[0], f[1], p);
     const S rate = B[0].dot(f[0].V) + B[1].dot(f[1].V);
     law_wrench<S>(B, coefficient(rate, n) * load(lambda, n[4]), W);

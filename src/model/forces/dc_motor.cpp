@@ -21,7 +21,7 @@ enum Fields {
 // Whether the current of a motor is a state.
 bool has_inductance(const Description& d, const Entry& motor) {
   const FieldValue& L = motor.fields[kInductance];
-  return L.first >= 0 && d.numbers[static_cast<std::size_t>(L.first)] != 0;
+  return L.first >= 0 && d.parameters[static_cast<std::size_t>(L.first)] != 0;
 }
 
 std::vector<ForceState> states_of_motor(const Description& d, const Entry& motor) {

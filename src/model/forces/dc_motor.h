@@ -14,7 +14,7 @@ template <bool Inductive>
 struct DcMotor {
   using Coordinate = CoordinateOfJoint;
   static constexpr int states = Inductive ? 1 : 0;
-  static constexpr int numbers = 7;  // g^2 J, V, R, L, k, g, b
+  static constexpr int constants = 7;  // g^2 J, V, R, L, k, g, b
   static constexpr bool inertia = true, reads_value = false;
 
   template <class S>

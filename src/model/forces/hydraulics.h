@@ -23,7 +23,7 @@ struct Hydraulics {
   using Coordinate = CoordinateOfCylinder;
   static constexpr int states = 2;
   // A_a, A_b, D_a, D_b, x_r, l, beta, c_l, u, Q_n/sqrt(y_n), p_s, p_t, y_0, d
-  static constexpr int numbers = 14;
+  static constexpr int constants = 14;
   static constexpr bool inertia = false, reads_value = true;
 
   template <class S>

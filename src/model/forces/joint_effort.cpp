@@ -14,7 +14,7 @@ std::vector<Attachment> JointEffort::attachments() { return frames_of_joint(kEff
 template <class S>
 void JointEffort::derive(const Inputs<S>& in, S* p) {
   derive_coordinate(in, 0, kEffortCoordinate, p);
-  p[kCoordinateNumbers] = in.number(kEffort);
+  p[kCoordinateConstants] = in.number(kEffort);
 }
 
 void JointEffort::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
@@ -22,7 +22,7 @@ void JointEffort::partials(const World<double>&, const std::array<Motion<double>
   CoordinateDerivatives x;
   coordinate_derivatives(f[0], f[1], p, 0, x);
   for (int i = 0; i < 2; ++i)
-    for (int j = 0; j < 2; ++j) d.K[i][j] = -p[kCoordinateNumbers] * x.G[i][j];
+    for (int j = 0; j < 2; ++j) d.K[i][j] = -p[kCoordinateConstants] * x.G[i][j];
 }
 
 ListedKind joint_effort() {

@@ -11,7 +11,7 @@ namespace liedyn {
 
 struct JointEffort {
   static constexpr int frames = 2, rows = 0;
-  static constexpr int numbers = kCoordinateNumbers + 1;  // u
+  static constexpr int constants = kCoordinateConstants + 1;  // u
   static constexpr bool stiffness = true, damping = false, inertia = false;
   static constexpr Optional optional = {};
 
@@ -23,7 +23,7 @@ struct JointEffort {
   static void wrench(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p,
                      std::array<Vec6T<S>, 2>& W) {
     const auto B = coordinate_gradient<S>(f[0], f[1], p);
-    for (std::size_t i = 0; i < 2; ++i) W[i] = B[i] * S(-p[kCoordinateNumbers]);
+    for (std::size_t i = 0; i < 2; ++i) W[i] = B[i] * S(-p[kCoordinateConstants]);
   }
   static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
                        ForcePartials<2>& d);

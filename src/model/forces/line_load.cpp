@@ -27,7 +27,7 @@ template <int Nodes>
 template <class S>
 void LineLoad<Nodes>::derive(const Inputs<S>& in, S* p) {
   const Entry& beam = beam_of(in.description(), in.entry());
-  const Inputs<S> of_beam(in.description(), beam, in.all_numbers(), nullptr);
+  const Inputs<S> of_beam(in.description(), beam, in.all_parameters(), nullptr);
   const S length = beam_curve(of_beam).length() / S(beam_mesh(in.description(), beam).elements);
   Eigen::Map<Vec3T<S>>{p} = length * in.vector(kForce);
   Eigen::Map<Vec3T<S>>{p + 3} = length * in.vector(kMoment);

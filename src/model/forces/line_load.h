@@ -12,7 +12,7 @@ namespace liedyn {
 template <int Nodes>
 struct LineLoad {
   static constexpr int frames = Nodes, rows = 0,
-                       numbers = 7;  // force and moment times the element's length, 1 if in body axes
+                       constants = 7;  // force and moment times the element's length, 1 if in body axes
   static constexpr Optional optional = {};
   static constexpr bool stiffness = true, damping = false, inertia = false;
   static constexpr double kWeight[3] = {1.0 / 6, 4.0 / 6, 1.0 / 6};

@@ -45,9 +45,9 @@ void CoordinateOfJoint::derivatives(const std::array<Motion<double>, 2>& f, cons
     static_cast<Pose<S>&>(moved) =
         perturbed(Pose<S>{at.R.template cast<S>(), at.p.template cast<S>()}, increment);
   }
-  std::array<S, kCoordinateNumbers> numbers;
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = S(p[i]);
-  const S x = acceleration<S>(m, numbers.data());
+  std::array<S, kCoordinateConstants> constants;
+  for (std::size_t i = 0; i < constants.size(); ++i) constants[i] = S(p[i]);
+  const S x = acceleration<S>(m, constants.data());
   out.acceleration = x.v;
   for (int i = 0; i < 2; ++i)
     for (int k = 0; k < 6; ++k) {
@@ -66,7 +66,7 @@ void DifferenceOfJoints::derivatives(const std::array<Motion<double>, 4>& f, con
     const auto first = static_cast<std::size_t>(2 * joint);
     const double sign = joint == 0 ? -1 : 1;
     CoordinateDerivatives d;
-    coordinate_derivatives(f[first], f[first + 1], p + joint * kCoordinateNumbers, 0, d);
+    coordinate_derivatives(f[first], f[first + 1], p + joint * kCoordinateConstants, 0, d);
     out.rate += sign * d.rate;
     for (int i = 0; i < 2; ++i) {
       out.B[2 * joint + i] = sign * d.B[i];

@@ -43,7 +43,7 @@ struct MachineCoordinate {
 
 // The angle or the displacement of the joint in field 0, chosen by field 1.
 struct CoordinateOfJoint {
-  static constexpr int frames = 2, numbers = kCoordinateNumbers, angles = 1;
+  static constexpr int frames = 2, constants = kCoordinateConstants, angles = 1;
   static std::vector<Attachment> attachments() { return frames_of_joint(0); }
   template <class S>
   static void derive(const Inputs<S>& in, S* p) {
@@ -65,11 +65,11 @@ struct CoordinateOfJoint {
 
 // The coordinate of the second of the joints in field 0 less that of the first: the slip of two shafts. Only its rate is read.
 struct DifferenceOfJoints {
-  static constexpr int frames = 4, numbers = 2 * kCoordinateNumbers, angles = 0;
+  static constexpr int frames = 4, constants = 2 * kCoordinateConstants, angles = 0;
   static std::vector<Attachment> attachments() { return frames_of_joint(0, 2); }
   template <class S>
   static void derive(const Inputs<S>& in, S* p) {
-    for (int i = 0; i < 2; ++i) derive_coordinate(in, i, -1, p + i * kCoordinateNumbers);
+    for (int i = 0; i < 2; ++i) derive_coordinate(in, i, -1, p + i * kCoordinateConstants);
   }
   template <class S>
   static S value(const std::array<Motion<S>, 4>&, const S*, const double*) {
@@ -78,7 +78,7 @@ struct DifferenceOfJoints {
   template <class S>
   static std::array<Vec6T<S>, 4> gradient(const std::array<Motion<S>, 4>& f, const S* p) {
     const auto first = coordinate_gradient<S>(f[0], f[1], p);
-    const auto second = coordinate_gradient<S>(f[2], f[3], p + kCoordinateNumbers);
+    const auto second = coordinate_gradient<S>(f[2], f[3], p + kCoordinateConstants);
     return {-first[0], -first[1], second[0], second[1]};
   }
   template <class S>
@@ -92,7 +92,7 @@ struct DifferenceOfJoints {
 // The distance l of two points, fields 0 and 1 as of model/forces/two_point_force.h. With n from the first to the second,
 // B_1 = (-n^T R_1, 0) and B_2 = (n^T R_2, 0). Where the points meet, there is no direction and no force.
 struct DistanceOfPoints {
-  static constexpr int frames = 2, numbers = 0, angles = 0;
+  static constexpr int frames = 2, constants = 0, angles = 0;
   static std::vector<Attachment> attachments() { return frames_at_two_points(0, 1); }
   template <class S>
   static void derive(const Inputs<S>&, S*) {}
@@ -124,12 +124,12 @@ template <class E>
 class Machine : public ForBothScalars<Machine<E>, SignalBatch>, public MachineOutput {
   using Base = ForBothScalars<Machine<E>, SignalBatch>;
   using C = typename E::Coordinate;
-  static constexpr int F = C::frames, N = E::numbers, States = E::states, Own = C::numbers + N;
+  static constexpr int F = C::frames, N = E::constants, States = E::states, Own = C::constants + N;
   static constexpr int kAngles = E::reads_value ? C::angles : 0;
   static_assert(!E::inertia || std::is_same_v<C, CoordinateOfJoint>);
 
  public:
-  using Base::entries, Base::first_angle, Base::first_number, Base::frames;
+  using Base::entries, Base::first_angle, Base::first_constant, Base::frames;
 
   Machine() {
     facts_.acting_frames = F;
@@ -151,8 +151,8 @@ class Machine : public ForBothScalars<Machine<E>, SignalBatch>, public MachineOu
     }
     std::vector<std::int32_t> seen;  // the frames that the signals depend on
     for (const NumberExpression* signal : signals_of(d, entry)) {
-      fields_.push_back(signal->number - entry.first_number);
-      expressions_.emplace_back().connect(model, names, signal->text, number_path(d, signal->number),
+      fields_.push_back(signal->number - entry.first_parameter);
+      expressions_.emplace_back().connect(model, names, signal->text, parameter_path(d, signal->number),
                                           signal->line, seen, findings);
     }
     seen_ = static_cast<int>(seen.size());
@@ -182,16 +182,17 @@ class Machine : public ForBothScalars<Machine<E>, SignalBatch>, public MachineOu
   template <class S>
   void derive(const Inputs<S>& in, S* out) const {
     C::derive(in, out);
-    out += C::numbers;
+    out += C::constants;
     E::derive(in, out);
     const Entry& entry = in.entry();
     int count = 0;
     for (const FieldValue& value : entry.fields)
-      count = std::max(count, value.first + value.count - entry.first_number);
-    std::array<S, kMostOwnNumbers> own{};
-    std::copy_n(in.all_numbers() + entry.first_number, std::min(count, kMostOwnNumbers), own.begin());
+      count = std::max(count, value.first + value.count - entry.first_parameter);
+    std::array<S, kMostOwnParameters> own{};
+    std::copy_n(in.all_parameters() + entry.first_parameter, std::min(count, kMostOwnParameters),
+                own.begin());
     Inputs<S> one = in;
-    one.set_own_numbers(own.data());
+    one.set_own_parameters(own.data());
     for (std::size_t k = 0; k < fields_.size(); ++k) {
       S* slope = out + N * static_cast<int>(k + 1);
       own[index(fields_[k])] = S(1);
@@ -232,23 +233,23 @@ class Machine : public ForBothScalars<Machine<E>, SignalBatch>, public MachineOu
 
  private:
   using Base::expressions_, Base::facts_, Base::seeds, Base::view;
-  static constexpr int kMostOwnNumbers = 64;  // of one entry
-  static constexpr int kMostSignals = 8;      // fields that follow signals
+  static constexpr int kMostOwnParameters = 64;  // of one entry
+  static constexpr int kMostSignals = 8;         // fields that follow signals
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   void lay_out() {
     facts_.coupling = {.frames = F + States + seen_, .rows = 0, .diagonal = true, .across = true};
-    facts_.numbers = C::numbers + N * (1 + static_cast<int>(expressions_.size()));
+    facts_.constants = C::constants + N * (1 + static_cast<int>(expressions_.size()));
     for (const SignalExpression& signal : expressions_)
-      facts_.numbers += static_cast<int>(signal.parameters().size());
+      facts_.constants += static_cast<int>(signal.parameters().size());
   }
   template <class S>
   const S* first_of(const EvaluationOf<S>& at) const {
-    return at.numbers + first_number;
+    return at.constants + first_constant;
   }
   template <class S>
   const S* slope_of(const EvaluationOf<S>& at, std::size_t k) const {
-    return first_of(at) + C::numbers + N * static_cast<int>(k + 1);
+    return first_of(at) + C::constants + N * static_cast<int>(k + 1);
   }
   // Where the parameters of the k-th signal stand.
   template <class S>
@@ -291,7 +292,7 @@ class Machine : public ForBothScalars<Machine<E>, SignalBatch>, public MachineOu
     out.rate = S(0);
     for (int i = 0; i < F; ++i) out.rate += B[index(i)].dot(f[index(i)].V);
     for (int k = 0; k < States; ++k) out.states[index(k)] = at.motions[state_node(at, k)].V[0];
-    std::copy_n(first_of(at) + C::numbers, N, out.n.begin());
+    std::copy_n(first_of(at) + C::constants, N, out.n.begin());
     for (std::size_t k = 0; k < expressions_.size(); ++k) {
       const S signal = expressions_[k].value(at, parameters_of(at, k));
       for (int i = 0; i < N; ++i) out.n[index(i)] += signal * slope_of(at, k)[i];

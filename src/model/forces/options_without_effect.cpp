@@ -63,7 +63,7 @@ class Looking {
     if (first < 0) return false;
     for (const NumberExpression& expression : d_->expressions)
       if (expression.number == first) return false;
-    return d_->numbers[static_cast<std::size_t>(first)] == 0;
+    return d_->parameters[static_cast<std::size_t>(first)] == 0;
   }
   void say(const char* option, const std::string& why) const {
     out_->push_back(fmt::format("forces.{}.{} has no effect {}: leave it out, or change what it depends on",

@@ -41,7 +41,7 @@ template <class E>
 void relative_partials(const std::array<Motion<double>, 2>& f, const double* p, ForcePartials<2>& d) {
   using Moving = Dual<double, 12>;
   const std::array<Motion<Moving>, 2> m = with_increments<12>(f);
-  std::array<Moving, E::numbers> own;
+  std::array<Moving, E::constants> own;
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = Moving(p[i]);
   std::array<Vec6T<Moving>, 2> W;
   E::wrench(World<Moving>(), m, own.data(), W);

@@ -12,7 +12,7 @@
 #include "liedyn/base/dual.h"
 #include "liedyn/model/batch_of.h"
 #include "liedyn/model/model.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
@@ -26,8 +26,8 @@ template <class E>
 class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
  public:
   using Base = ForBothScalars<SignalForce<E>, SignalBatch>;
-  using Base::entries, Base::first_angle, Base::first_number, Base::frames, Base::size;
-  static constexpr int F = E::frames, N = E::numbers;
+  using Base::entries, Base::first_angle, Base::first_constant, Base::frames, Base::size;
+  static constexpr int F = E::frames, N = E::constants;
 
   SignalForce() {
     facts_.acting_frames = F;
@@ -42,8 +42,8 @@ class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
     const Entry& entry = d.entries(Section::Forces)[index(entries.front())];
     std::vector<std::int32_t> seen;  // the frames that the signals depend on
     for (const NumberExpression* signal : signals_of(d, entry)) {
-      fields_.push_back(signal->number - entry.first_number);
-      expressions_.emplace_back().connect(model, names, signal->text, number_path(d, signal->number),
+      fields_.push_back(signal->number - entry.first_parameter);
+      expressions_.emplace_back().connect(model, names, signal->text, parameter_path(d, signal->number),
                                           signal->line, seen, findings);
     }
     seen_ = static_cast<int>(seen.size());
@@ -64,7 +64,7 @@ class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
     for (int e = 0; e < size(); ++e) add_jacobian(at, to, e);
   }
   void wound_angles(const Evaluation& at, int e, double* out) const override {
-    if constexpr (kAngles > 0) E::wound_angles(motions(at, e), numbers_of(at, e).data(), out);
+    if constexpr (kAngles > 0) E::wound_angles(motions(at, e), constants_of(at, e).data(), out);
   }
 
   template <class S>
@@ -73,11 +73,12 @@ class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
     const Entry& entry = in.entry();
     int count = 0;
     for (const FieldValue& value : entry.fields)
-      count = std::max(count, value.first + value.count - entry.first_number);
-    std::array<S, kMostOwnNumbers> own;
-    std::copy_n(in.all_numbers() + entry.first_number, std::min(count, kMostOwnNumbers), own.begin());
+      count = std::max(count, value.first + value.count - entry.first_parameter);
+    std::array<S, kMostOwnParameters> own;
+    std::copy_n(in.all_parameters() + entry.first_parameter, std::min(count, kMostOwnParameters),
+                own.begin());
     Inputs<S> one = in;
-    one.set_own_numbers(own.data());
+    one.set_own_parameters(own.data());
     for (std::size_t k = 0; k < fields_.size(); ++k) {
       S* slope = out + N * static_cast<int>(k + 1);
       own[index(fields_[k])] = S(1);
@@ -97,7 +98,7 @@ class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
   EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
     EnergyOf<S> sum;
     if constexpr (kOptional.energy)
-      for (int e = 0; e < size(); ++e) sum += E::energy(at.world, motions(at, e), numbers_of(at, e).data());
+      for (int e = 0; e < size(); ++e) sum += E::energy(at.world, motions(at, e), constants_of(at, e).data());
     return sum;
   }
   template <class S>
@@ -114,18 +115,18 @@ class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
     else
       return 0;
   }();
-  static constexpr int kMostOwnNumbers = 64;  // of one entry
+  static constexpr int kMostOwnParameters = 64;  // of one entry
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   void lay_out() {
     facts_.coupling = {.frames = F + seen_, .rows = 0, .diagonal = true, .across = F + seen_ > 1};
-    facts_.numbers = N * (1 + static_cast<int>(expressions_.size()));
+    facts_.constants = N * (1 + static_cast<int>(expressions_.size()));
     for (const SignalExpression& signal : expressions_)
-      facts_.numbers += static_cast<int>(signal.parameters().size());
+      facts_.constants += static_cast<int>(signal.parameters().size());
   }
   template <class S>
   const S* first_of(const EvaluationOf<S>& at, int e) const {
-    return at.numbers + first_number + e * facts_.numbers;
+    return at.constants + first_constant + e * facts_.constants;
   }
   // Where the parameters of the k-th signal stand.
   template <class S>
@@ -136,7 +137,7 @@ class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
   }
   // n_0 + sum_k s_k n_k, with the angles of the last step at the end.
   template <class S>
-  std::array<S, N> numbers_of(const EvaluationOf<S>& at, int e) const {
+  std::array<S, N> constants_of(const EvaluationOf<S>& at, int e) const {
     std::array<S, N> n;
     const S* first = first_of(at, e);
     std::copy_n(first, N, n.begin());
@@ -162,7 +163,7 @@ class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
   template <class S>
   std::array<Vec6T<S>, F> wrenches(const EvaluationOf<S>& at, int e) const {
     std::array<Vec6T<S>, F> W;
-    E::wrench(at.world, motions(at, e), numbers_of(at, e).data(), W);
+    E::wrench(at.world, motions(at, e), constants_of(at, e).data(), W);
     return W;
   }
   template <class S>
@@ -240,13 +241,13 @@ class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
       moved[i].V = m[i].V.template cast<S>();
       moved[i].A = m[i].A.template cast<S>();
     }
-    std::array<S, N> numbers;
+    std::array<S, N> constants;
     for (int i = 0; i < N; ++i) {
-      numbers[index(i)] = S(n[index(i)]);
-      numbers[index(i)].d[0] = direction[i];
+      constants[index(i)] = S(n[index(i)]);
+      constants[index(i)].d[0] = direction[i];
     }
     std::array<Vec6T<S>, F> W;
-    E::wrench(World<S>{at.world.gravity.template cast<S>(), S(at.world.time)}, moved, numbers.data(), W);
+    E::wrench(World<S>{at.world.gravity.template cast<S>(), S(at.world.time)}, moved, constants.data(), W);
     std::array<Vec6, F> out;
     for (std::size_t i = 0; i < F; ++i)
       for (int c = 0; c < 6; ++c) out[i][c] = W[i][c].d[0];

@@ -11,7 +11,7 @@ namespace liedyn {
 
 struct SpringDamper {
   static constexpr int frames = 2, rows = 0,
-                       numbers = 4;  // k, c, l_0, side: 0 both, 1 tension, -1 compression
+                       constants = 4;  // k, c, l_0, side: 0 both, 1 tension, -1 compression
   static constexpr bool stiffness = true, damping = true, inertia = false;
   static constexpr Optional optional = {.check = true, .energy = true};
 

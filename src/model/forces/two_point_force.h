@@ -9,7 +9,7 @@
 namespace liedyn {
 
 struct TwoPointForce {
-  static constexpr int frames = 2, rows = 0, numbers = 1;  // f
+  static constexpr int frames = 2, rows = 0, constants = 1;  // f
   static constexpr Optional optional = {};
   static constexpr bool stiffness = true, damping = false, inertia = false;
 

@@ -35,7 +35,7 @@ struct Tyre {
     kAxis = 3,    // of the wheel, in the axes of its body
     kRadius = 6,  // R
     kLaw,         // of N
-    kMu = kLaw + kNormalNumbers,
+    kMu = kLaw + kNormalConstants,
     kLongitudinal,  // C_x; N per unit of slip, or of N and slip if it grows with the load
     kLateral,       // C_y
     kGrows,         // 1: the slip stiffness grows with the load, 0: it does not
@@ -43,7 +43,7 @@ struct Tyre {
     kRolling,       // r_e; 0: the loaded radius
     kResistance,    // f
     kLeastSpeed,    // v_0
-    numbers
+    constants
   };
   static constexpr bool stiffness = true, damping = true, inertia = false;
   static constexpr Optional optional = {.check = true, .energy = true};

@@ -28,10 +28,10 @@ class WatchedBatch : public BatchOf<E>, public WatchedContacts {
     std::array<Motion<double>, 2> m;
     for (std::size_t i = 0; i < 2; ++i) {
       const Frame& frame = at.frames[this->frames[static_cast<std::size_t>(2 * element) + i]];
-      m[i] = FrameView(frame, at.numbers, at.nodes, at.motions).motion();
+      m[i] = FrameView(frame, at.constants, at.nodes, at.motions).motion();
     }
-    std::array<double, E::numbers> p;
-    std::copy_n(at.numbers + this->first_number + element * E::numbers, E::numbers, p.begin());
+    std::array<double, E::constants> p;
+    std::copy_n(at.constants + this->first_constant + element * E::constants, E::constants, p.begin());
     if (const int angles = this->angles_per_element(); angles > 0)
       std::copy_n(at.angles + this->first_angle + element * angles, angles, p.end() - angles);
     return E::approach(m, p.data());

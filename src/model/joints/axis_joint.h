@@ -22,7 +22,7 @@ constexpr AxisCoordinates axis_coordinates(Held held) {
 template <Held held>
 struct AxisJoint {
   static constexpr Held held_directions = held;
-  static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;
+  static constexpr int frames = 2, rows = std::popcount(held), constants = kAxesConstants;
   static constexpr bool across = couples_bodies(held);
   static constexpr Optional optional = {.check = true, .axis_motion = true};
   static constexpr std::array<HeldRow, 6> row_list = held_rows(held);

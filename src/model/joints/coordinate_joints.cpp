@@ -13,7 +13,7 @@ enum ScrewFields { kBetween, kAt, kAxis, kPitch };
 // The coordinate is zero in the initial configuration: so is the turn that it begins in.
 template <class E, class S>
 void begin_angles(S* p) {
-  for (int i = E::numbers - E::angles; i < E::numbers; ++i) p[i] = S(0);
+  for (int i = E::constants - E::angles; i < E::constants; ++i) p[i] = S(0);
 }
 
 Field motion(std::string name, std::string unit, std::string summary) {
@@ -34,15 +34,15 @@ std::vector<Attachment> PrescribedMotion::attachments() { return frames_of_joint
 template <class S>
 void PrescribedMotion::derive(const Inputs<S>& in, S* p) {
   derive_coordinate(in, 0, kCoordinate, p);
-  p[kCoordinateNumbers] = in.number(kMotion);
-  p[kCoordinateNumbers + 1] = in.rate(kMotion);
-  p[kCoordinateNumbers + 2] = in.second_rate(kMotion);
+  p[kCoordinateConstants] = in.number(kMotion);
+  p[kCoordinateConstants + 1] = in.rate(kMotion);
+  p[kCoordinateConstants + 2] = in.second_rate(kMotion);
 }
 
 template <class S>
 void PrescribedMotion::derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
                                    JointDerivatives<2, 1, S>& d) {
-  const S* motion = p + kCoordinateNumbers;
+  const S* motion = p + kCoordinateConstants;
   CoordinateDerivativesOf<S> x;
   coordinate_derivatives(f[0], f[1], p, value(motion[0]), x);
   set_zero(d);
@@ -76,8 +76,8 @@ std::vector<Attachment> PrescribedVelocity::attachments() { return frames_of_joi
 template <class S>
 void PrescribedVelocity::derive(const Inputs<S>& in, S* p) {
   derive_coordinate(in, 0, kCoordinate, p);
-  p[kCoordinateNumbers] = in.number(kMotion);
-  p[kCoordinateNumbers + 1] = in.rate(kMotion);
+  p[kCoordinateConstants] = in.number(kMotion);
+  p[kCoordinateConstants + 1] = in.rate(kMotion);
 }
 
 template <class S>
@@ -87,8 +87,8 @@ void PrescribedVelocity::derivatives(const std::array<Motion<S>, 2>& f, const S*
   coordinate_derivatives(f[0], f[1], p, 0, x);
   set_zero(d);
   add_coordinate(x, S(1), lambda[0], 0, 0, d);
-  d.phi_t[0] = -p[kCoordinateNumbers];
-  d.bias[0] -= p[kCoordinateNumbers + 1];
+  d.phi_t[0] = -p[kCoordinateConstants];
+  d.bias[0] -= p[kCoordinateConstants + 1];
 }
 template void PrescribedVelocity::derivatives<double>(const std::array<Motion<double>, 2>&, const double*,
                                                       const double*, JointDerivatives<2, 1>&);
@@ -113,10 +113,10 @@ std::vector<Attachment> Gear::attachments() { return frames_of_joint(kJoints, 2)
 template <class S>
 void Gear::derive(const Inputs<S>& in, S* p) {
   derive_coordinate(in, 0, -1, p);
-  derive_coordinate(in, 1, -1, p + kCoordinateNumbers);
+  derive_coordinate(in, 1, -1, p + kCoordinateConstants);
   // Wheels mesh in the initial configuration, wherever the zeros of their joints are.
-  for (const int i : {0, kCoordinateNumbers}) p[i + kInitialAngle] = p[i + kInitialDisplacement] = S(0);
-  p[2 * kCoordinateNumbers] = in.number(kRatio);
+  for (const int i : {0, kCoordinateConstants}) p[i + kInitialAngle] = p[i + kInitialDisplacement] = S(0);
+  p[2 * kCoordinateConstants] = in.number(kRatio);
   begin_angles<Gear>(p);
 }
 
@@ -125,17 +125,17 @@ void Gear::derivatives(const std::array<Motion<S>, 4>& f, const S* p, const S* l
                        JointDerivatives<4, 1, S>& d) {
   CoordinateDerivativesOf<S> x;
   set_zero(d);
-  coordinate_derivatives(f[0], f[1], p, value(p[numbers - 2]), x);
+  coordinate_derivatives(f[0], f[1], p, value(p[constants - 2]), x);
   add_coordinate(x, S(1), lambda[0], 0, 0, d);
-  coordinate_derivatives(f[2], f[3], p + kCoordinateNumbers, value(p[numbers - 1]), x);
-  add_coordinate(x, S(-p[2 * kCoordinateNumbers]), lambda[0], 0, 2, d);
+  coordinate_derivatives(f[2], f[3], p + kCoordinateConstants, value(p[constants - 1]), x);
+  add_coordinate(x, S(-p[2 * kCoordinateConstants]), lambda[0], 0, 2, d);
 }
 template void Gear::derivatives<double>(const std::array<Motion<double>, 4>&, const double*, const double*,
                                         JointDerivatives<4, 1>&);
 
 void Gear::wound_angles(const std::array<Motion<double>, 4>& f, const double* p, double* out) {
-  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 2]);
-  out[1] = coordinate_value<double>(f[2], f[3], p + kCoordinateNumbers, p[numbers - 1]);
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[constants - 2]);
+  out[1] = coordinate_value<double>(f[2], f[3], p + kCoordinateConstants, p[constants - 1]);
 }
 
 ListedKind gear() {
@@ -169,8 +169,8 @@ template <class S>
 void Screw::derive(const Inputs<S>& in, S* p) {
   derive_axes(in, kAxis, p);
   derive_zero(in, p);
-  p[kAxesNumbers] = S(0);
-  p[kCoordinateNumbers] = in.number(kPitch) / (2 * std::numbers::pi);
+  p[kAxesConstants] = S(0);
+  p[kCoordinateConstants] = in.number(kPitch) / (2 * std::numbers::pi);
   begin_angles<Screw>(p);
 }
 
@@ -190,14 +190,14 @@ void Screw::derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* 
   for (int i = 0; i < 4; ++i) rows.held(i, held_rows(held)[static_cast<std::size_t>(i)], axes);
   rows.along(4, -axes.first.col(2));
   CoordinateDerivativesOf<S> x;
-  coordinate_derivatives(f[0], f[1], p, value(p[numbers - 1]), x);
-  add_coordinate(x, S(-p[kCoordinateNumbers]), lambda[4], 4, 0, d);
+  coordinate_derivatives(f[0], f[1], p, value(p[constants - 1]), x);
+  add_coordinate(x, S(-p[kCoordinateConstants]), lambda[4], 4, 0, d);
 }
 template void Screw::derivatives<double>(const std::array<Motion<double>, 2>&, const double*, const double*,
                                          JointDerivatives<2, 5>&);
 
 void Screw::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
-  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[constants - 1]);
 }
 
 ListedKind screw() {

@@ -14,7 +14,7 @@ namespace liedyn {
 
 // An angle is taken in the turn nearest to f: whole turns do not matter, wherever f begins.
 struct PrescribedMotion {
-  static constexpr int frames = 2, rows = 1, numbers = kCoordinateNumbers + 3;  // f, f', f''
+  static constexpr int frames = 2, rows = 1, constants = kCoordinateConstants + 3;  // f, f', f''
   static constexpr bool across = true;
   static constexpr Optional optional = {.rheonomic = true};
 
@@ -25,7 +25,7 @@ struct PrescribedMotion {
 
   template <class S>
   static Eigen::Matrix<S, 1, 1> phi(const std::array<Pose<S>, 2>& f, const S* p) {
-    const S& motion = p[kCoordinateNumbers];
+    const S& motion = p[kCoordinateConstants];
     return Eigen::Matrix<S, 1, 1>(coordinate_value(f[0], f[1], p, motion) - motion);
   }
   template <class S>
@@ -34,7 +34,7 @@ struct PrescribedMotion {
 };
 
 struct PrescribedVelocity {
-  static constexpr int frames = 2, rows = 1, numbers = kCoordinateNumbers + 2;  // f, f'
+  static constexpr int frames = 2, rows = 1, constants = kCoordinateConstants + 2;  // f, f'
   static constexpr int velocity_rows = 1;
   static constexpr bool across = true;
   static constexpr Optional optional = {};
@@ -50,13 +50,13 @@ struct PrescribedVelocity {
   template <class S>
   static Eigen::Matrix<S, 1, 1> rate(const std::array<Motion<S>, 2>& f, const S* p) {
     const auto B = coordinate_gradient<S>(f[0], f[1], p);
-    return Eigen::Matrix<S, 1, 1>(B[0].dot(f[0].V) + B[1].dot(f[1].V) - p[kCoordinateNumbers]);
+    return Eigen::Matrix<S, 1, 1>(B[0].dot(f[0].V) + B[1].dot(f[1].V) - p[kCoordinateConstants]);
   }
 };
 
 struct Gear {
   static constexpr int frames = 4, rows = 1, angles = 2;
-  static constexpr int numbers = 2 * kCoordinateNumbers + 1 + angles;  // r
+  static constexpr int constants = 2 * kCoordinateConstants + 1 + angles;  // r
   static constexpr bool across = true;
   static constexpr Optional optional = {};
 
@@ -67,9 +67,9 @@ struct Gear {
 
   template <class S>
   static Eigen::Matrix<S, 1, 1> phi(const std::array<Pose<S>, 4>& f, const S* p) {
-    const S x1 = coordinate_value(f[0], f[1], p, p[numbers - 2]);
-    const S x2 = coordinate_value(f[2], f[3], p + kCoordinateNumbers, p[numbers - 1]);
-    return Eigen::Matrix<S, 1, 1>(x1 - p[2 * kCoordinateNumbers] * x2);
+    const S x1 = coordinate_value(f[0], f[1], p, p[constants - 2]);
+    const S x2 = coordinate_value(f[2], f[3], p + kCoordinateConstants, p[constants - 1]);
+    return Eigen::Matrix<S, 1, 1>(x1 - p[2 * kCoordinateConstants] * x2);
   }
   template <class S>
   static void derivatives(const std::array<Motion<S>, 4>& f, const S* p, const S* lambda,
@@ -79,7 +79,7 @@ struct Gear {
 
 struct Screw {
   static constexpr int frames = 2, rows = 5, angles = 1;
-  static constexpr int numbers = kCoordinateNumbers + 1 + angles;  // displacement per radian
+  static constexpr int constants = kCoordinateConstants + 1 + angles;  // displacement per radian
   static constexpr bool across = true;
   static constexpr Optional optional = {.check = true, .axis_motion = true};
   static constexpr Held held = 0b011011;  // places and turns across the axis, as a cylindrical joint
@@ -95,7 +95,7 @@ struct Screw {
     Eigen::Matrix<S, 5, 1> out;
     for (int i = 0; i < 4; ++i) out[i] = row_value(held_rows(held)[static_cast<std::size_t>(i)], f, p);
     const S u = -row_value({HeldRow::Kind::Along, 2, 0, 0}, f, p);
-    out[4] = u - p[kCoordinateNumbers] * coordinate_value(f[0], f[1], p, p[numbers - 1]);
+    out[4] = u - p[kCoordinateConstants] * coordinate_value(f[0], f[1], p, p[constants - 1]);
     return out;
   }
   template <class S>

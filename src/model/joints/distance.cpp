@@ -22,7 +22,7 @@ void Distance::check(const Inputs<double>& in, std::string& message, std::string
     message = "length: missing: it cannot be computed from points in body axes";
     return;
   }
-  double length[numbers];
+  double length[constants];
   derive(in, length);
   if (length[0] > 0) return;
   message = "the two points coincide: the distance must be positive, got 0";

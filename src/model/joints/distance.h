@@ -10,7 +10,7 @@
 namespace liedyn {
 
 struct Distance {
-  static constexpr int frames = 2, rows = 1, numbers = 3;  // L, L', L''
+  static constexpr int frames = 2, rows = 1, constants = 3;  // L, L', L''
   static constexpr bool across = true;
   static constexpr Optional optional = {.check = true, .rheonomic = true};
 

@@ -101,7 +101,7 @@ void GearMesh::derive(const Inputs<S>& in, S* p) {
     derive_line(in, i, in.vector(kAt), n, own, own + normal_line);
     derive_line(in, i, in.vector(kAt), pushing, own, own + radial_line);
   }
-  for (int i = numbers - angles; i < numbers; ++i) p[i] = S(0);
+  for (int i = constants - angles; i < constants; ++i) p[i] = S(0);
 }
 
 void GearMesh::check(const Inputs<double>& in, std::string& message, std::string& hint) {
@@ -134,7 +134,7 @@ void GearMesh::check(const Inputs<double>& in, std::string& message, std::string
   std::array<Wheel<double>, 2> w;
   double size = 0;
   for (int i = 0; i < 2; ++i) {
-    double axes[kCoordinateNumbers];
+    double axes[kCoordinateConstants];
     derive_line_axes(in, i, axes);
     w[static_cast<std::size_t>(i)] = wheel(in, i, axes);
     size = std::max(size, (in.vector(kAt) - in.frame(2 * i).p).norm());
@@ -193,7 +193,7 @@ void GearMesh::derivatives(const std::array<Motion<S>, 4>& f, const S* p, const 
   for (int i = 0; i < 2; ++i) {
     const auto k = static_cast<std::size_t>(2 * i);
     const S* own = p + side * i;
-    line_derivatives(f[k], f[k + 1], own, own + normal_line, value(p[numbers - angles + i]), x);
+    line_derivatives(f[k], f[k + 1], own, own + normal_line, value(p[constants - angles + i]), x);
     add_coordinate(x, S(i == 0 ? 1 : -1), lambda[0], 0, 2 * i, d);
   }
 }
@@ -203,7 +203,7 @@ template void GearMesh::derivatives<double>(const std::array<Motion<double>, 4>&
 void GearMesh::wound_angles(const std::array<Motion<double>, 4>& f, const double* p, double* out) {
   for (int i = 0; i < angles; ++i) {
     const auto k = static_cast<std::size_t>(2 * i);
-    out[i] = coordinate_value<double>(f[k], f[k + 1], p + side * i, p[numbers - angles + i]);
+    out[i] = coordinate_value<double>(f[k], f[k + 1], p + side * i, p[constants - angles + i]);
   }
 }
 
@@ -214,13 +214,13 @@ namespace {
 // The displacements along rho of both wheels at an element: B and G of y_1 - y_2.
 template <class S>
 struct Radial {
-  Radial(const EvaluationOf<S>& at, const std::int32_t* frames, const S* numbers)
-      : view{FrameViewOf<S>(at.frames[frames[0]], at.numbers, at.nodes, at.motions),
-             FrameViewOf<S>(at.frames[frames[1]], at.numbers, at.nodes, at.motions),
-             FrameViewOf<S>(at.frames[frames[2]], at.numbers, at.nodes, at.motions),
-             FrameViewOf<S>(at.frames[frames[3]], at.numbers, at.nodes, at.motions)} {
+  Radial(const EvaluationOf<S>& at, const std::int32_t* frames, const S* constants)
+      : view{FrameViewOf<S>(at.frames[frames[0]], at.constants, at.nodes, at.motions),
+             FrameViewOf<S>(at.frames[frames[1]], at.constants, at.nodes, at.motions),
+             FrameViewOf<S>(at.frames[frames[2]], at.constants, at.nodes, at.motions),
+             FrameViewOf<S>(at.frames[frames[3]], at.constants, at.nodes, at.motions)} {
     for (std::size_t i = 0; i < 2; ++i) {
-      const S* own = numbers + GearMesh::side * static_cast<int>(i);
+      const S* own = constants + GearMesh::side * static_cast<int>(i);
       // No derivative depends on how often the wheel has turned.
       line_derivatives(view[2 * i].motion(), view[2 * i + 1].motion(), own, own + GearMesh::radial_line, 0,
                        y[i]);
@@ -242,7 +242,8 @@ void BothFlanks::add(const EvaluationOf<S>& at, [[maybe_unused]] const JacobianT
     const S& lambda = at.lambda[first_row + e];
     if (!(lambda < S(0))) continue;
     const S excess = -2 * lambda;
-    const Radial<S> radial(at, frames.data() + 4 * e, at.numbers + first_number + e * GearMesh::numbers);
+    const Radial<S> radial(at, frames.data() + 4 * e,
+                           at.constants + first_constant + e * GearMesh::constants);
     for (std::size_t i = 0; i < 4; ++i)
       if (!radial.view[i].on_ground())
         at.wrench[radial.view[i].node()] += radial.view[i].wrench_at_node(excess * radial.B(i).transpose());
@@ -288,7 +289,7 @@ Vec6T<S> radial_wrench(const EvaluationOf<S>& at, const Batch& batch, int e, int
   const S& lambda = at.lambda[batch.first_row + e];
   if (!(lambda < S(0))) return Vec6T<S>::Zero();
   const Radial<S> radial(at, batch.frames.data() + 4 * e,
-                         at.numbers + batch.first_number + e * GearMesh::numbers);
+                         at.constants + batch.first_constant + e * GearMesh::constants);
   return -2 * lambda * radial.B(static_cast<std::size_t>(i)).transpose();
 }
 }  // namespace
@@ -310,13 +311,13 @@ std::unique_ptr<Batch> make_mesh(unsigned shape) {
 }
 }  // namespace
 
-double gear_ratio(const Kind& first, const Kind& second, const double* numbers) {
+double gear_ratio(const Kind& first, const Kind& second, const double* constants) {
   // x = c theta of a wheel, x = (n.a) s of a rack
   const auto rate = [&](const Kind& joint, const double* own) {
     const LineOfAction<double> line(own, own + GearMesh::normal_line);
     return joint.coordinates.angle ? line.c : line.n.dot(line.a);
   };
-  return rate(second, numbers + GearMesh::side) / rate(first, numbers);
+  return rate(second, constants + GearMesh::side) / rate(first, constants);
 }
 
 ListedKind gear_mesh() {

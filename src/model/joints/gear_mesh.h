@@ -27,8 +27,8 @@ namespace liedyn {
 struct GearMesh {
   static constexpr int frames = 4, rows = 1, angles = 2;
   // Of each wheel: axes, line along n, line along rho (rho.n) if both flanks carry.
-  static constexpr int normal_line = kCoordinateNumbers, radial_line = normal_line + kLineNumbers;
-  static constexpr int side = radial_line + kLineNumbers, numbers = 2 * side + angles;
+  static constexpr int normal_line = kCoordinateConstants, radial_line = normal_line + kLineConstants;
+  static constexpr int side = radial_line + kLineConstants, constants = 2 * side + angles;
   static constexpr bool across = true;
   static constexpr Optional optional = {.check = true};
 
@@ -42,7 +42,7 @@ struct GearMesh {
   static S displacement(const std::array<Pose<S>, 4>& f, const S* p, std::size_t i) {
     const S* own = p + side * static_cast<int>(i);
     return line_value(f[2 * i], f[2 * i + 1], own, own + normal_line,
-                      p[numbers - angles + static_cast<int>(i)]);
+                      p[constants - angles + static_cast<int>(i)]);
   }
   template <class S>
   static Eigen::Matrix<S, 1, 1> phi(const std::array<Pose<S>, 4>& f, const S* p) {
@@ -72,6 +72,6 @@ class BothFlanks : public BatchOf<GearMesh> {
 ListedKind gear_mesh();
 
 // How the coordinates of the two joints go together, first over second: both angles or displacements, or one of each in rad/m or m/rad.
-double gear_ratio(const Kind& first, const Kind& second, const double* numbers);
+double gear_ratio(const Kind& first, const Kind& second, const double* constants);
 
 }  // namespace liedyn

@@ -1,7 +1,7 @@
 #include "liedyn/model/joints/generic.h"
 
 #include "liedyn/model/common_fields.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
@@ -36,12 +36,12 @@ template <class S>
 void Generic<Rows>::derive(const Inputs<S>& in, S* p) {
   derive_axes(in, typed_rotation(in, kOrientation).R(), p);
   derive_zero(in, p);
-  p[kAxesNumbers] = S(in.choices(kFixed));
+  p[kAxesConstants] = S(in.choices(kFixed));
 }
 
 template <int Rows>
 void Generic<Rows>::check(const Inputs<double>& in, std::string& message, std::string&) {
-  const std::string mistake = rotation_mistake(in.form(kOrientation), in.numbers(kOrientation));
+  const std::string mistake = rotation_mistake(in.form(kOrientation), in.values(kOrientation));
   if (!mistake.empty()) message = "orientation: " + mistake;
 }
 

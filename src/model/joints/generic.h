@@ -8,7 +8,7 @@ namespace liedyn {
 
 template <int Rows>
 struct Generic {
-  static constexpr int frames = 2, rows = Rows, numbers = kAxesNumbers + 1;  // and the directions held
+  static constexpr int frames = 2, rows = Rows, constants = kAxesConstants + 1;  // and the directions held
   static constexpr bool across = true;
   static constexpr Optional optional = {.check = true};
 
@@ -39,7 +39,7 @@ struct Generic {
   static std::array<HeldRow, 6> row_list(const S* p) {
     // Comparisons, since not every scalar can be turned into bits.
     Held held = 0;
-    while (S(static_cast<double>(held)) < p[kAxesNumbers]) ++held;
+    while (S(static_cast<double>(held)) < p[kAxesConstants]) ++held;
     return held_rows(held);
   }
 };

@@ -9,7 +9,7 @@
 namespace liedyn {
 
 // A_1 and A_2 as numbers, then the angle and the displacement of the initial configuration (Kind's field "zero", with the other sign).
-inline constexpr int kAxesNumbers = 20;
+inline constexpr int kAxesConstants = 20;
 inline constexpr int kInitialAngle = 18, kInitialDisplacement = 19;
 template <class S>
 struct JointAxes {

@@ -64,10 +64,10 @@ std::string joint_mistake(const ListedKind& joint) {
   const Kind& kind = joint.kind;
   // Sensors and forces read the axes of the joint there.
   const bool has_axes = kind.coordinates.angle || kind.coordinates.displacement || kind.held_turns != 0;
-  if (has_axes && batch->numbers_per_element() < kAxesNumbers)
+  if (has_axes && batch->constants_per_element() < kAxesConstants)
     return fmt::format(
         "has coordinates or constrained rotations: expected at least {} numbers, those of its axes, got {}",
-        kAxesNumbers, batch->numbers_per_element());
+        kAxesConstants, batch->constants_per_element());
   if (kind.bearing && kind.bearing.forces + kind.bearing.torques != rows)
     return fmt::format("its bearing has {} forces and {} torques, expected as many as constraint rows, {}",
                        kind.bearing.forces, kind.bearing.torques, rows);

@@ -32,7 +32,7 @@ constexpr std::array<HeldRow, 3> planar_rows(Held held) {
 
 template <Held held>
 struct PlanarJoint {
-  static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;
+  static constexpr int frames = 2, rows = std::popcount(held), constants = kAxesConstants;
   static constexpr bool across = held != kInPlane;
   static constexpr Optional optional = {.check = true, .axis_motion = true};
   static constexpr int places = held == kInPlane ? 2 : 0;

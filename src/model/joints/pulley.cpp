@@ -31,7 +31,7 @@ std::vector<Attachment> Pulley::attachments() {
 
 template <class S>
 void Pulley::derive(const Inputs<S>& in, S* p) {
-  for (int i = 0; i < numbers; ++i) p[i] = S(0);
+  for (int i = 0; i < constants; ++i) p[i] = S(0);
   p[3] = in.number(kRatio);
   if (in.stored(kLength)) {
     p[0] = in.number(kLength);

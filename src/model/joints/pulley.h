@@ -16,7 +16,7 @@ namespace liedyn {
 
 struct Pulley {
   // L, L', L'', kappa; then the remembered directions, zero at the start
-  static constexpr int frames = 4, rows = 1, angles = 6, numbers = 4 + angles;
+  static constexpr int frames = 4, rows = 1, angles = 6, constants = 4 + angles;
   static constexpr bool across = true;
   static constexpr Optional optional = {.check = true, .rheonomic = true};
   enum Frames { kA, kFirstPulley, kSecondPulley, kB };

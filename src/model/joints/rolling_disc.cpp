@@ -70,13 +70,13 @@ template <class S>
 void RollingDisc::derivatives(const std::array<Motion<S>, 2>& f, const S* p, [[maybe_unused]] const S* lambda,
                               JointDerivatives<2, 3, S>& d) {
   using Moving = MovingOf<S>;
-  std::array<Moving, numbers> numbers_moving;
-  for (int i = 0; i < numbers; ++i) numbers_moving[static_cast<std::size_t>(i)] = Moving(p[i]);
+  std::array<Moving, constants> moving_constants;
+  for (int i = 0; i < constants; ++i) moving_constants[static_cast<std::size_t>(i)] = Moving(p[i]);
   d.phi = phi<S>({f[0], f[1]}, p);
   d.phi_t.setZero();
   std::array<Motion<Moving>, 2> m = moving(f);
 
-  const Eigen::Matrix<Moving, 3, 1> rates = rate(m, numbers_moving.data());
+  const Eigen::Matrix<Moving, 3, 1> rates = rate(m, moving_constants.data());
   for (int j = 0; j < 2; ++j)
     for (int c = 0; c < 6; ++c)
       for (int r = 0; r < 3; ++r) d.Z[j](r, c) = rates[r].d[static_cast<std::size_t>(6 * j + c)];
@@ -87,7 +87,7 @@ void RollingDisc::derivatives(const std::array<Motion<S>, 2>& f, const S* p, [[m
     for (int k = 0; k < 6; ++k) {
       Moving& twist = m[static_cast<std::size_t>(i)].V[k];
       twist = Moving(1);
-      const Eigen::Matrix<Moving, 3, 1> column = rate(m, numbers_moving.data());
+      const Eigen::Matrix<Moving, 3, 1> column = rate(m, moving_constants.data());
       twist = Moving(0);
       for (int r = 0; r < 3; ++r) d.B[i](r, k) = column[r].v;
       for (int j = 0; j < 2; ++j)

@@ -15,7 +15,7 @@ namespace liedyn {
 
 struct RollingDisc {
   // Axes of the plane on the first body (x, y, normal), axis of the disc on the second, rho, height
-  static constexpr int frames = 2, rows = 3, velocity_rows = 2, numbers = 9 + 3 + 2;
+  static constexpr int frames = 2, rows = 3, velocity_rows = 2, constants = 9 + 3 + 2;
   static constexpr bool across = true;
   static constexpr Optional optional = {.check = true};
 

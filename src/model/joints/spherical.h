@@ -7,7 +7,7 @@
 namespace liedyn {
 
 struct Spherical {
-  static constexpr int frames = 2, rows = 3, numbers = 0;
+  static constexpr int frames = 2, rows = 3, constants = 0;
   static constexpr Optional optional = {};
   static constexpr bool across = false;
   static constexpr int places = 3;

@@ -8,7 +8,7 @@
 namespace liedyn {
 
 struct Universal {
-  static constexpr int frames = 2, rows = 4, numbers = 7;  // a and b in the axes of their bodies, c
+  static constexpr int frames = 2, rows = 4, constants = 7;  // a and b in the axes of their bodies, c
   static constexpr bool across = true;
   static constexpr Optional optional = {.check = true};
   static constexpr int places = 3;

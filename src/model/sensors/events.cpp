@@ -8,7 +8,7 @@
 #include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/is_given.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
@@ -150,7 +150,7 @@ EventTarget find_target(const Description& d, const std::string& target) {
     return {EventTarget::Of::StateValue, index};
   if (const int index = whole_entry(d, Section::Joints, target); index >= 0)
     return {EventTarget::Of::Joint, index};
-  return {EventTarget::Of::Parameter, find_number(d, target)};
+  return {EventTarget::Of::Parameter, find_parameter(d, target)};
 }
 
 std::vector<std::string> event_targets(const Description& d, const Entry& entry) {

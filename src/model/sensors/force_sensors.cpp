@@ -31,7 +31,7 @@ Vec3T<S> applied(const SensorContextOf<S>& c, int part) {
   const int frame =
       c.joint->frames[static_cast<std::size_t>(c.sensor.element * c.joint->coupling().frames + last)];
   // Along the axes of the frame, which may be turned against those of the body: Q.
-  if (c.sensor.choice == 1) return offset_of(c.at.frames[frame], c.at.numbers).Q * local;
+  if (c.sensor.choice == 1) return offset_of(c.at.frames[frame], c.at.constants).Q * local;
   return c.motion_of(frame).R * local;
 }
 // -sum_i W_i.V_i over the elements of a force: a wrench stands in the residual with a minus sign. Of a joint this is -lambda.B v = lambda.Phi_t:
@@ -69,10 +69,10 @@ S effort(const SensorContextOf<S>& c) {
     return square > S(0) ? S(F.dot(span) / sqrt(square)) : S(0);
   }
   const Batch& joint = *c.sensor.driven;
-  std::array<S, kCoordinateNumbers> p;
-  std::copy_n(c.at.numbers + joint.first_number + c.sensor.driven_element * joint.numbers_per_element(),
-              kAxesNumbers, p.begin());
-  p[kAxesNumbers] = S(c.sensor.about ? 0 : 1);
+  std::array<S, kCoordinateConstants> p;
+  std::copy_n(c.at.constants + joint.first_constant + c.sensor.driven_element * joint.constants_per_element(),
+              kAxesConstants, p.begin());
+  p[kAxesConstants] = S(c.sensor.about ? 0 : 1);
   const Vec6T<S> B = coordinate_gradient<S>(frame(0), frame(1), p.data())[1];
   return -c.joint->wrench_on(c.at, c.sensor.element, first_frame + 1).dot(B) / B.squaredNorm();
 }

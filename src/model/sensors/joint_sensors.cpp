@@ -23,7 +23,7 @@ Vec3T<S> reaction(const SensorContextOf<S>& c, int part) {
   if (c.sensor.choice == 1) return local;
   const Frame& frame =
       c.at.frames[c.joint->frames[static_cast<std::size_t>(c.sensor.element * (last + 1) + last)]];
-  return FrameViewOf<S>(frame, c.at.numbers, c.at.nodes, c.at.motions).motion().R * local;
+  return FrameViewOf<S>(frame, c.at.constants, c.at.nodes, c.at.motions).motion().R * local;
 }
 
 // The coordinate of the joint that a sensor looks at: the angle about its axis, or the displacement along it.
@@ -31,13 +31,13 @@ template <class S>
 CoordinateDerivativesOf<S> derivatives_of_coordinate(const SensorContextOf<S>& c, bool about) {
   const Batch& joint = *c.joint;
   // The numbers of every joint with coordinates begin with its axes.
-  std::array<S, kCoordinateNumbers> p;
-  std::copy_n(c.at.numbers + joint.first_number + c.sensor.element * joint.numbers_per_element(),
-              kAxesNumbers, p.begin());
-  p[kAxesNumbers] = S(about ? 0 : 1);
+  std::array<S, kCoordinateConstants> p;
+  std::copy_n(c.at.constants + joint.first_constant + c.sensor.element * joint.constants_per_element(),
+              kAxesConstants, p.begin());
+  p[kAxesConstants] = S(about ? 0 : 1);
   const auto motion = [&](int i) {
     return FrameViewOf<S>(c.at.frames[joint.frames[static_cast<std::size_t>(2 * c.sensor.element + i)]],
-                          c.at.numbers, c.at.nodes, c.at.motions)
+                          c.at.constants, c.at.nodes, c.at.motions)
         .motion();
   };
   CoordinateDerivativesOf<S> d;

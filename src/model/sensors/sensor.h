@@ -118,7 +118,7 @@ struct SensorContextOf {
   Motion<S> motion() const { return motion_of(sensor.frame); }
   Motion<S> second_motion() const { return motion_of(sensor.second_frame); }
   Motion<S> motion_of(int frame) const {
-    return FrameViewOf<S>(at.frames[frame], at.numbers, at.nodes, at.motions).motion();
+    return FrameViewOf<S>(at.frames[frame], at.constants, at.nodes, at.motions).motion();
   }
 };
 

@@ -16,7 +16,7 @@ class SignalBatch : public Batch {
  protected:
   template <class S>
   FrameViewOf<S> view(const EvaluationOf<S>& at, int i) const {
-    return FrameViewOf<S>(at.frames[frames[static_cast<std::size_t>(i)]], at.numbers, at.nodes, at.motions);
+    return FrameViewOf<S>(at.frames[frames[static_cast<std::size_t>(i)]], at.constants, at.nodes, at.motions);
   }
   // How the motion of the i-th frame follows the unknowns of its node.
   Seeds seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame) const;

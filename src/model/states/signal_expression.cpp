@@ -168,7 +168,7 @@ SensorGradient SignalExpression::gradient(const Evaluation& at, const Input& inp
 }
 
 template <class S>
-S SignalExpression::value(const EvaluationOf<S>& at, const S* numbers) const {
+S SignalExpression::value(const EvaluationOf<S>& at, const S* constants) const {
   [[maybe_unused]] constexpr std::size_t kMaxComponents = 4;  // of sensors with a gradient
   std::array<S, kMaxNames> values;
   [[maybe_unused]] const EnergyOf<S> none;
@@ -176,7 +176,7 @@ S SignalExpression::value(const EvaluationOf<S>& at, const S* numbers) const {
     const Input& input = inputs_[i];
     switch (input.kind) {
       case SignalName::Kind::Time: values[i] = at.world.time; break;
-      case SignalName::Kind::Parameter: values[i] = numbers[input.number]; break;
+      case SignalName::Kind::Parameter: values[i] = constants[input.number]; break;
       case SignalName::Kind::FirstOrderState: values[i] = at.motions[input.node].V[0]; break;
       case SignalName::Kind::Sensor: {
         if constexpr (!is_varied<S>) {
@@ -198,7 +198,7 @@ S SignalExpression::value(const EvaluationOf<S>& at, const S* numbers) const {
 template double SignalExpression::value<double>(const Evaluation&, const double*) const;
 template Varied SignalExpression::value<Varied>(const VariedEvaluation&, const Varied*) const;
 
-void SignalExpression::derivatives(const Evaluation& at, const double* numbers, int frames,
+void SignalExpression::derivatives(const Evaluation& at, const double* constants, int frames,
                                    Derivatives& out) const {
   for (int i = 0; i < frames; ++i) {
     out.X[i].setZero();
@@ -212,7 +212,7 @@ void SignalExpression::derivatives(const Evaluation& at, const double* numbers, 
     if (input.kind == SignalName::Kind::Time)
       values[i] = S(at.world.time);
     else if (input.kind == SignalName::Kind::Parameter)
-      values[i] = S(numbers[input.number]);
+      values[i] = S(constants[input.number]);
     else
       values[i] = S((gradients[i] = gradient(at, input)).value);
   }

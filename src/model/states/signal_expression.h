@@ -45,7 +45,7 @@ class SignalExpression {
   std::vector<SignalName::Kind> variables() const;
 
   template <class S>
-  S value(const EvaluationOf<S>& at, const S* numbers) const;
+  S value(const EvaluationOf<S>& at, const S* constants) const;
 
   // The derivatives with respect to the increments and the twists of the frames of `frames`.
   using Row = Eigen::Matrix<double, 1, 6>;
@@ -53,7 +53,7 @@ class SignalExpression {
     double value;
     Row X[kMaxFrames], V[kMaxFrames];
   };
-  void derivatives(const Evaluation& at, const double* numbers, int frames, Derivatives& out) const;
+  void derivatives(const Evaluation& at, const double* constants, int frames, Derivatives& out) const;
 
  private:
   struct Input {

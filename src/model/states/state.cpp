@@ -25,7 +25,7 @@ class StateBatch : public ForBothScalars<StateBatch, SignalBatch> {
                                  entry.line, frames, findings);
     const int count = static_cast<int>(frames.size());
     facts_.coupling = {.frames = count, .rows = 0, .diagonal = true, .across = count > 1};
-    facts_.numbers = static_cast<int>(signal().parameters().size()) + (lags_ ? 1 : 0);
+    facts_.constants = static_cast<int>(signal().parameters().size()) + (lags_ ? 1 : 0);
   }
 
   // The parameters of the expression, and the time constant.
@@ -36,7 +36,7 @@ class StateBatch : public ForBothScalars<StateBatch, SignalBatch> {
   }
   template <class S>
   void add_residual(const EvaluationOf<S>& at) const {
-    at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, signal().value(at, numbers(at)));
+    at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, signal().value(at, constants(at)));
   }
   template <class S>
   Vec6T<S> wrench_of(const EvaluationOf<S>&, int, int) const {
@@ -46,7 +46,7 @@ class StateBatch : public ForBothScalars<StateBatch, SignalBatch> {
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
     const int count = static_cast<int>(frames.size());
     SignalExpression::Derivatives d;
-    signal().derivatives(at, numbers(at), count, d);
+    signal().derivatives(at, constants(at), count, d);
     at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, d.value);
     // d(x' - f) = dx' - (f_X dX + f_V dV)
     const double factor = lags_ ? 1 / time_constant(at) : 1;
@@ -65,12 +65,12 @@ class StateBatch : public ForBothScalars<StateBatch, SignalBatch> {
  private:
   const SignalExpression& signal() const { return expressions_.front(); }
   template <class S>
-  const S* numbers(const EvaluationOf<S>& at) const {
-    return at.numbers + first_number;
+  const S* constants(const EvaluationOf<S>& at) const {
+    return at.constants + first_constant;
   }
   template <class S>
   const S& time_constant(const EvaluationOf<S>& at) const {
-    return numbers(at)[signal().parameters().size()];
+    return constants(at)[signal().parameters().size()];
   }
   template <class S>
   int node(const EvaluationOf<S>& at) const {

@@ -8,7 +8,7 @@
 #include "liedyn/model/frame_rotation.h"
 #include "liedyn/model/is_given.h"
 #include "liedyn/model/model.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/part_start.h"
 #include "liedyn/model/sensors/list.h"
 #include "liedyn/model/typed_rotation.h"
@@ -76,7 +76,7 @@ BodyStart<S> start_of(const Description& d, const Entry& body, const S* params) 
 // The frame's pose in the initial configuration, and its offset if it has numbers for one.
 template <class S>
 Pose<S> place_frame(const Model& m, const Frame& frame, const Entry& entry, const Attachment& a,
-                    const S* params, S* numbers) {
+                    const S* params, S* constants) {
   const Description& d = m.description();
   BodyStart<S> body;
   if (frame.node >= 0)
@@ -106,8 +106,8 @@ Pose<S> place_frame(const Model& m, const Frame& frame, const Entry& entry, cons
     Q = typed_rotation(in, frame_rotation_field(*entry.kind, a.body_index));
     pose.R = (pose.R * Q.R()).eval();
   }
-  if (frame.numbers >= 0) {
-    S* out = numbers + frame.numbers;
+  if (frame.constants >= 0) {
+    S* out = constants + frame.constants;
     Eigen::Map<Vec3T<S>>{out} = offset;
     Eigen::Map<Eigen::Matrix<S, 4, 1>>{out + 3} = Q.coordinates();
   }
@@ -117,8 +117,8 @@ Pose<S> place_frame(const Model& m, const Frame& frame, const Entry& entry, cons
 constexpr int kMaxFrames = 4;
 
 template <class S>
-Inputs<S> element_inputs(const Model& m, const TimedNumbers<S>& params, int batch, int element,
-                         const std::vector<Attachment>& attachments, Pose<S>* poses, S* numbers) {
+Inputs<S> element_inputs(const Model& m, const TimedParameters<S>& params, int batch, int element,
+                         const std::vector<Attachment>& attachments, Pose<S>* poses, S* constants) {
   const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
   const Entry& entry = m.entry_of(batch, element);
   Inputs<S> inputs(m.description(), entry, params.values, poses);
@@ -129,7 +129,7 @@ Inputs<S> element_inputs(const Model& m, const TimedNumbers<S>& params, int batc
         static_cast<std::size_t>(b.frames[static_cast<std::size_t>(element) * attachments.size() + i]);
     const Attachment& a = attachments[i];
     if (a.joint_field < 0) {
-      poses[i] = place_frame(m, m.frames[frame], entry, a, params.values, numbers);
+      poses[i] = place_frame(m, m.frames[frame], entry, a, params.values, constants);
       continue;
     }
     // As the joint itself sees it.
@@ -138,7 +138,7 @@ Inputs<S> element_inputs(const Model& m, const TimedNumbers<S>& params, int batc
     const auto& joint_attachments = m.batches[static_cast<std::size_t>(joint_batch)]->attachments();
     poses[i] =
         place_frame(m, m.frames[frame], joint, joint_attachments[static_cast<std::size_t>(a.joint_frame)],
-                    params.values, numbers);
+                    params.values, constants);
     inputs.set_joint(a.joint_index, joint);
   }
   return inputs;
@@ -147,16 +147,17 @@ Inputs<S> element_inputs(const Model& m, const TimedNumbers<S>& params, int batc
 }  // namespace
 
 template <class S>
-void derive_element(const Model& m, const TimedNumbers<S>& params, int batch, int element,
-                    NumbersOf<S>& numbers) {
+void derive_element(const Model& m, const TimedParameters<S>& params, int batch, int element,
+                    ConstantsOf<S>& constants) {
   const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
   Pose<S> poses[kMaxFrames];
-  const Inputs<S> in = element_inputs(m, params, batch, element, b.attachments(), poses, numbers.data.data());
-  b.derive_numbers(in, numbers.data.data() + b.first_number + element * b.numbers_per_element());
+  const Inputs<S> in =
+      element_inputs(m, params, batch, element, b.attachments(), poses, constants.data.data());
+  b.derive_constants(in, constants.data.data() + b.first_constant + element * b.constants_per_element());
 }
 
-template void derive_element(const Model&, const TimedNumbers<double>&, int, int, Numbers&);
-template void derive_element(const Model&, const TimedNumbers<Varied>&, int, int, NumbersOf<Varied>&);
+template void derive_element(const Model&, const TimedParameters<double>&, int, int, Constants&);
+template void derive_element(const Model&, const TimedParameters<Varied>&, int, int, ConstantsOf<Varied>&);
 
 namespace {
 
@@ -169,7 +170,7 @@ bool in_bodies(const Entry& entry) {
 // The geometry of the links, from the initial configuration: there the coordinates of all joints of the tree are zero. Where a joint is given in
 // body axes they are zero where its frames on both bodies coincide, so that the outer body is moved there.
 template <class S>
-void derive_links(const Model& m, const S* params, NumbersOf<S>& numbers) {
+void derive_links(const Model& m, const S* params, ConstantsOf<S>& constants) {
   const Description& d = m.description();
   const auto pose_of = [&](int body) {
     if (body < 0) return Pose<S>();
@@ -182,11 +183,11 @@ void derive_links(const Model& m, const S* params, NumbersOf<S>& numbers) {
     if (dynamic_cast<const TreeJoints*>(&batch) == nullptr) continue;
     for (int e = 0; e < batch.size(); ++e) {
       Pose<S> ends[kMaxFrames];
-      element_inputs(m, TimedNumbers<S>{params}, static_cast<int>(b), e, batch.attachments(), ends,
-                     numbers.data.data());
+      element_inputs(m, TimedParameters<S>{params}, static_cast<int>(b), e, batch.attachments(), ends,
+                     constants.data.data());
       const Entry& entry = m.entry_of(static_cast<int>(b), e);
       const TreeForm& form = *entry.kind->tree;
-      const S* own = numbers.data.data() + batch.first_number + e * batch.numbers_per_element();
+      const S* own = constants.data.data() + batch.first_constant + e * batch.constants_per_element();
       const int joint = batch.entries[static_cast<std::size_t>(e)];
       const int behind =
           m.tree->links[static_cast<std::size_t>(m.tree->of_joint[static_cast<std::size_t>(joint)])].body;
@@ -199,7 +200,7 @@ void derive_links(const Model& m, const S* params, NumbersOf<S>& numbers) {
         const Link& link = m.tree->links[static_cast<std::size_t>(i)];
         const Link* inner = link.parent < 0 ? nullptr : &m.tree->links[static_cast<std::size_t>(link.parent)];
         derive_link(link, pose_of(inner != nullptr ? inner->body : -1), outer, frames,
-                    numbers.data.data() + link.numbers);
+                    constants.data.data() + link.constants);
         if (link.step == 0) break;
         i = link.parent;
       }
@@ -210,13 +211,13 @@ void derive_links(const Model& m, const S* params, NumbersOf<S>& numbers) {
 }  // namespace
 
 template <class S>
-void derive_numbers(const Model& m, const S* params, NumbersOf<S>& numbers) {
-  numbers.data.assign(static_cast<std::size_t>(m.numbers), S(0));
-  numbers.gravity = Eigen::Map<const Vec3T<S>>(params + m.description().gravity());
+void derive_constants(const Model& m, const S* params, ConstantsOf<S>& constants) {
+  constants.data.assign(static_cast<std::size_t>(m.constants), S(0));
+  constants.gravity = Eigen::Map<const Vec3T<S>>(params + m.description().gravity());
   for (std::size_t b = 0; b < m.batches.size(); ++b)
     for (int e = 0; e < m.batches[b]->size(); ++e)
-      derive_element(m, TimedNumbers<S>{params}, static_cast<int>(b), e, numbers);
-  if (m.tree) derive_links(m, params, numbers);
+      derive_element(m, TimedParameters<S>{params}, static_cast<int>(b), e, constants);
+  if (m.tree) derive_links(m, params, constants);
   const auto& entries = m.description().entries(Section::Sensors);
   for (std::size_t i = 0; i < m.sensors.size(); ++i) {
     if (m.sensors[i].frame < 0) continue;
@@ -226,13 +227,13 @@ void derive_numbers(const Model& m, const S* params, NumbersOf<S>& numbers) {
     for (int k = 0; k < (two ? 2 : 1); ++k) {
       const int frame = k == 0 ? m.sensors[i].frame : m.sensors[i].second_frame;
       place_frame(m, m.frames[static_cast<std::size_t>(frame)], entries[i],
-                  sensor_attachment(*entries[i].kind, k), params, numbers.data.data());
+                  sensor_attachment(*entries[i].kind, k), params, constants.data.data());
     }
   }
 }
 
-template void derive_numbers(const Model&, const double*, Numbers&);
-template void derive_numbers(const Model&, const Varied*, NumbersOf<Varied>&);
+template void derive_constants(const Model&, const double*, Constants&);
+template void derive_constants(const Model&, const Varied*, ConstantsOf<Varied>&);
 
 namespace {
 
@@ -373,7 +374,7 @@ InitialOf<S> initial_values(const Model& m, const S* params) {
 template Initial initial_values(const Model&, const double*);
 template InitialOf<Varied> initial_values(const Model&, const Varied*);
 
-std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
+std::vector<Diagnostic> check_parameters(const Model& m, const double* params) {
   const Description& d = m.description();
   std::vector<Diagnostic> findings;
   const auto add = [&](const Entry& entry, Section section, const std::string& message,
@@ -385,7 +386,7 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
     const BodyFields f(*body.kind);
     const Inputs<double> in(d, body, params, nullptr);
     if (f.orientation < 0 || !in.stored(f.orientation)) continue;
-    const std::string mistake = rotation_mistake(in.form(f.orientation), in.numbers(f.orientation));
+    const std::string mistake = rotation_mistake(in.form(f.orientation), in.values(f.orientation));
     if (!mistake.empty()) add(body, Section::Bodies, "orientation: " + mistake, "");
   }
   for (const Entry& body : d.entries(Section::Bodies)) {
@@ -402,16 +403,17 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
         const Inputs<double> in(d, entry, params, nullptr);
         const int field = static_cast<int>(f);
         if (!in.stored(field)) continue;
-        if (const std::string mistake = symmetry_mistake(6, in.numbers(field)); !mistake.empty())
+        if (const std::string mistake = symmetry_mistake(6, in.values(field)); !mistake.empty())
           add(entry, section, entry.kind->fields[f].name + ": " + mistake, "set both");
       }
-  std::vector<double> scratch(static_cast<std::size_t>(m.numbers), 0);
+  std::vector<double> scratch(static_cast<std::size_t>(m.constants), 0);
   // A point mass has no extension: what acts on it acts on the point itself, and nothing turns it.
   const auto check_point = [&](const Frame& frame, const Entry& entry, Section section, bool turns) {
     const int node = frame.node < 0 ? -1 : m.node_of_body(frame.node);
     if (node < 0 || m.nodes[static_cast<std::size_t>(node)].type != NodeType::R3) return;
-    const bool off = frame.numbers >= 0 &&
-                     Eigen::Map<const Vec3>(&scratch[static_cast<std::size_t>(frame.numbers)]).norm() > 1e-9;
+    const bool off =
+        frame.constants >= 0 &&
+        Eigen::Map<const Vec3>(&scratch[static_cast<std::size_t>(frame.constants)]).norm() > 1e-9;
     const std::string& name = d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)].name;
     if (off)
       add(entry, section, fmt::format("the given point is not the position of the point mass '{}'", name),
@@ -424,8 +426,8 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
     for (int e = 0; e < m.batches[b]->size(); ++e) {
       Pose<double> poses[kMaxFrames];
       std::string message, hint;
-      m.batches[b]->check(element_inputs(m, TimedNumbers<double>{params}, static_cast<int>(b), e, attachments,
-                                         poses, scratch.data()),
+      m.batches[b]->check(element_inputs(m, TimedParameters<double>{params}, static_cast<int>(b), e,
+                                         attachments, poses, scratch.data()),
                           message, hint);
       if (!message.empty()) add(m.entry_of(static_cast<int>(b), e), m.sections[b], message, hint);
       const Entry& entry = m.entry_of(static_cast<int>(b), e);

@@ -10,7 +10,7 @@
 #include "liedyn/base/error.h"
 #include "liedyn/base/expression.h"
 #include "liedyn/model/description.h"
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/params.h"
 
 namespace liedyn {
@@ -34,7 +34,7 @@ inline void refuse_signal(const Description& description, int number) {
   } catch (const ExpressionError&) {
     only_time = false;
   }
-  throw InputError(number_path(description, number),
+  throw InputError(parameter_path(description, number),
                    fmt::format("depends on {}, '{}', and cannot be set",
                                only_time ? "the time" : "states or sensors", signal->text),
                    "set a parameter that the expression uses");

@@ -1,4 +1,4 @@
-#include "liedyn/model/number_paths.h"
+#include "liedyn/model/parameter_paths.h"
 
 #include <algorithm>
 #include <cmath>
@@ -139,11 +139,11 @@ int find_parameter(const Description& description, std::string_view name, std::s
 
 }  // namespace
 
-NumberPlace locate_number(const Description& description, int number) {
+ParameterPlace locate_parameter(const Description& description, int number) {
   for (Section section : kSections) {
     const std::vector<Entry>& entries = description.entries(section);
     auto after = std::upper_bound(entries.begin(), entries.end(), number,
-                                  [](int n, const Entry& entry) { return n < entry.first_number; });
+                                  [](int n, const Entry& entry) { return n < entry.first_parameter; });
     if (after == entries.begin()) continue;
     const Entry& entry = *--after;
     for (std::size_t f = 0; f < entry.fields.size(); ++f) {
@@ -155,11 +155,11 @@ NumberPlace locate_number(const Description& description, int number) {
   return {};
 }
 
-std::string number_path(const Description& description, int number) {
+std::string parameter_path(const Description& description, int number) {
   if (number < description.gravity())
     return "parameters." + description.parameter_names[static_cast<std::size_t>(number)];
   if (number < description.gravity() + 3) return fmt::format("gravity[{}]", number - description.gravity());
-  const NumberPlace place = locate_number(description, number);
+  const ParameterPlace place = locate_parameter(description, number);
   if (place.entry == nullptr) return fmt::format("number {}", number);
   const Field& field = *place.kind_field();
   return fmt::format(
@@ -168,9 +168,9 @@ std::string number_path(const Description& description, int number) {
                        place.component));
 }
 
-std::string_view number_unit(const Description& description, int number) {
+std::string_view parameter_unit(const Description& description, int number) {
   if (number >= description.gravity() && number < description.gravity() + 3) return "m/s^2";
-  const NumberPlace place = locate_number(description, number);
+  const ParameterPlace place = locate_parameter(description, number);
   if (place.entry == nullptr) return {};
   const Field& field = *place.kind_field();
   // Of the forms of a rotation some are angles, others have no unit.
@@ -186,13 +186,13 @@ std::string_view number_unit(const Description& description, int number) {
 bool is_unused(const Description& description, int number) {
   for (const NumberExpression& signal : description.signals)
     if (signal.number == number) return true;
-  const NumberPlace place = locate_number(description, number);
+  const ParameterPlace place = locate_parameter(description, number);
   if (place.entry == nullptr || place.kind_field()->replaced_by.empty()) return false;
   const int other = place.entry->kind->field(place.kind_field()->replaced_by);
   return other >= 0 && place.entry->fields[static_cast<std::size_t>(other)].given;
 }
 
-int find_number(const Description& description, std::string_view path) {
+int find_parameter(const Description& description, std::string_view path) {
   std::string_view rest = path;
   const std::string_view first = take_key(rest);
   for (Section section : kSections)

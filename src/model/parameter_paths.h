@@ -10,7 +10,7 @@
 namespace liedyn {
 
 // Where a number stands: in a field of an entry, or (entry null) among the parameters and gravity.
-struct NumberPlace {
+struct ParameterPlace {
   Section section = Section::Bodies;
   const Entry* entry = nullptr;
   int field = -1;
@@ -21,16 +21,16 @@ struct NumberPlace {
   }
 };
 
-NumberPlace locate_number(const Description& description, int number);
-std::string number_path(const Description& description, int number);
-std::string_view number_unit(const Description& description,
-                             int number);  // empty for none, and for parameters
+ParameterPlace locate_parameter(const Description& description, int number);
+std::string parameter_path(const Description& description, int number);
+std::string_view parameter_unit(const Description& description,
+                                int number);  // empty for none, and for parameters
 
 // A default that another field of its entry replaces: angular_velocity beside an angular_velocity_inertial that is given.
 bool is_unused(const Description& description, int number);
 
-// The inverse of number_path; parameters also by their bare name. Throws InputError (with a suggestion).
-int find_number(const Description& description, std::string_view path);
+// The inverse of parameter_path; parameters also by their bare name. Throws InputError (with a suggestion).
+int find_parameter(const Description& description, std::string_view path);
 
 // What is wrong with a value: "expected a positive number, got -1". Empty if nothing is. Parameters and gravity have no
 // field (null); they only have to be finite.
