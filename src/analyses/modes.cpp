@@ -128,6 +128,110 @@ Mode finished(const System& system, const Linearization& l, const VectorXd& unit
   return out;
 }
 
+// How the eigenvalues are found.
+struct Method {
+  int count = 0;  // modes that are wanted
+  int freedoms = 0;
+  bool small = false;    // enough for the dense solver
+  bool dense = false;    // which is used
+  bool follows = false;  // only dense matrices follow the constraints along the motion
+};
+
+void warn_of_dense(const ModesOptions& options, std::string_view why, Modes& out) {
+  if (options.solver == "sparse") out.warnings.push_back(fmt::format("the dense solver was used: {}", why));
+}
+
+Method choose_method(const Model& model, const State& state, const ModesOptions& options, Modes& out) {
+  Method m;
+  // Krylov's method needs more directions than it has vectors: with fewer motions the rest of them would be round-off, or not be there.
+  m.count = options.count > 0 ? options.count : kSparseCount;
+  m.freedoms = model.first_state() - model.rows + static_cast<int>(state.redundant.size());
+  const bool few = m.freedoms < std::max(2 * m.count + 1, 20);
+  if (few && options.solver != "dense" && model.nv > kLargestDenseIfFew)
+    throw NumericalError(
+        state.t, fmt::format("{} modes of a model with {} degrees of freedom are too many for the sparse "
+                             "solver, and its {} velocities too many for the dense one: request at most {}",
+                             m.count, m.freedoms, model.nv, std::max(0, (m.freedoms - 1) / 2)));
+  const bool steady = as_if_steady(out.axes), unsteady = !steady && !options.axes_given;
+  m.small = model.nv <= kLargestDense;
+  m.dense = options.solver == "dense" || few || (m.small && (unsteady || options.solver == "auto"));
+  m.follows = unsteady && m.dense;
+  if (few)
+    warn_of_dense(options,
+                  fmt::format("{} degrees of freedom are too few for {} modes by the sparse solver",
+                              m.freedoms, m.count),
+                  out);
+  else if (m.follows)
+    warn_of_dense(options, "the sparse solver does not support constraints along an unsteady motion", out);
+  if (!steady)
+    out.warnings.push_back(
+        fmt::format("{}: the eigenvalues are those of t = {:.6g} s{}", not_steady(out.axes), state.t,
+                    m.follows ? ", and depend on the coordinates" : ", with the constraints frozen there"));
+  else if (std::string warning = not_quite_steady(out.axes, state.t); !warning.empty())
+    out.warnings.push_back(std::move(warning));
+  return m;
+}
+
+// The equations without what dissipates.
+Linearization without_dissipation(Linearization l, Modes& out) {
+  if (out.states > 0) {
+    l = without_states(l);
+    out.states = 0;
+    out.warnings.emplace_back(
+        "first-order states dissipate: without damping they are kept constant, and eigenvalues are "
+        "those of the bodies alone");
+  }
+  l.C = antisymmetric_part(l.C);
+  return l;
+}
+
+// None where the sparse solver has not found all that the dense one can find.
+std::optional<std::vector<ModePair>> find_sparse(const Model& model, const State& state,
+                                                 const ModesOptions& options, const Method& method,
+                                                 const Linearization& l, const VectorXd& scale, Modes& out) {
+  out.degrees_of_freedom = method.freedoms;
+  SparseModes found = sparse_modes(model, l, scale, method.count, state.redundant, state.t);
+  out.zeros = found.zeros;
+  // A set that is known to lack some may lack any: there are more than `count`, since degrees of freedom are.
+  std::string lack;
+  if (found.pairs.size() < static_cast<std::size_t>(method.count))
+    lack = fmt::format("only {} of {} modes were found", found.pairs.size(), method.count);
+  else if (!found.all_zeros)
+    lack = fmt::format("more than {} eigenvalues are zero", found.zeros);
+  if (!lack.empty() && method.small) {
+    warn_of_dense(options, lack + " by the sparse solver", out);
+    return {};
+  }
+  if (!lack.empty() && found.pairs.empty())
+    throw NumericalError(
+        state.t,
+        fmt::format("{} by the sparse solver, since eigenvalues are too close to each other, and the "
+                    "model has more velocities than the dense solver takes: {}, at most {}",
+                    lack, model.nv, kLargestDense));
+  if (!lack.empty())
+    out.warnings.push_back(lack +
+                           " by the sparse solver: eigenvalues are too close to each other or zero, and "
+                           "the slowest may be missing");
+  return std::move(found.pairs);
+}
+
+std::vector<ModePair> find_dense(const Model& model, double t, const Linearization& l, const VectorXd& scale,
+                                 Modes& out) {
+  DenseModes found = dense_modes(model, l, scale, t);
+  out.degrees_of_freedom = found.degrees_of_freedom;
+  out.dimension = found.dimension;
+  out.zeros = found.zeros;
+  int count_of_all = out.zeros;
+  for (const ModePair& pair : found.pairs)
+    if (!pair.rigid) count_of_all += pair.s.imag() > 0 ? 2 : 1;
+  if (!found.consistent || count_of_all != out.dimension)
+    out.warnings.push_back(fmt::format(
+        "{} eigenvalues were found and {} expected: they differ by too many orders of magnitude to be "
+        "distinguished from each other and from round-off, and the slowest are unreliable",
+        count_of_all, out.dimension));
+  return std::move(found.pairs);
+}
+
 }  // namespace
 
 double Mode::frequency() const { return std::abs(eigenvalue.imag()) / (2 * std::numbers::pi); }
@@ -151,104 +255,33 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
     out.axes = {options.axes_rate, change_of_matrices(system, state, options.axes_rate, work), 0, false};
   else
     out.axes = steady_axes(system, state, work);
-  // Krylov's method needs more directions than it has vectors: with fewer motions the rest of them would be round-off, or not be there.
-  const int count = options.count > 0 ? options.count : kSparseCount;
-  const int freedoms = model.first_state() - model.rows + static_cast<int>(state.redundant.size());
-  const bool few = freedoms < std::max(2 * count + 1, 20);
-  if (few && options.solver != "dense" && model.nv > kLargestDenseIfFew)
-    throw NumericalError(
-        state.t, fmt::format("{} modes of a model with {} degrees of freedom are too many for the sparse "
-                             "solver, and its {} velocities too many for the dense one: request at most {}",
-                             count, freedoms, model.nv, std::max(0, (freedoms - 1) / 2)));
-  // Only dense matrices follow the constraints along the motion.
-  const bool steady = as_if_steady(out.axes), unsteady = !steady && !options.axes_given;
-  const bool small = model.nv <= kLargestDense;
-  bool dense = options.solver == "dense" || few || (small && (unsteady || options.solver == "auto"));
-  const bool follows = unsteady && dense;
-  const auto say_dense = [&](std::string_view why) {
-    if (options.solver == "sparse") out.warnings.push_back(fmt::format("the dense solver was used: {}", why));
-  };
-  if (few)
-    say_dense(
-        fmt::format("{} degrees of freedom are too few for {} modes by the sparse solver", freedoms, count));
-  else if (follows)
-    say_dense("the sparse solver does not support constraints along an unsteady motion");
-  if (!steady)
-    out.warnings.push_back(
-        fmt::format("{}: the eigenvalues are those of t = {:.6g} s{}", not_steady(out.axes), state.t,
-                    follows ? ", and depend on the coordinates" : ", with the constraints frozen there"));
-  else if (std::string warning = not_quite_steady(out.axes, state.t); !warning.empty())
-    out.warnings.push_back(std::move(warning));
+  const Method method = choose_method(model, state, options, out);
+  if (method.follows) out.axes.rate = Vec3::Zero();
 
-  if (follows) out.axes.rate = Vec3::Zero();
   // Dampers also make stiffness, where what they are fixed to turns: without dissipation they are not there.
   std::optional<System> undamped;
   if (options.undamped) undamped.emplace(without_dampers(system));
   const System& analysed = undamped ? *undamped : system;
-  std::optional<Work> own_work;  // with the numbers of the system that is analysed
+  std::optional<Work> own_work;  // with the constants of the system that is analysed
   if (undamped) own_work.emplace(*undamped, kFullPivoting);
   Work& used = own_work ? *own_work : work;
-  Linearization l =
-      follows ? linearize_unsteady(analysed, state, used) : linearize(analysed, state, out.axes.rate, used);
+  Linearization l = method.follows ? linearize_unsteady(analysed, state, used)
+                                   : linearize(analysed, state, out.axes.rate, used);
   out.states = static_cast<int>(l.states());
-  if (options.undamped) {
-    if (out.states > 0) {
-      l = without_states(l);
-      out.states = 0;
-      out.warnings.emplace_back(
-          "first-order states dissipate: without damping they are kept constant, and eigenvalues are "
-          "those of the bodies alone");
-    }
-    l.C = antisymmetric_part(l.C);
-  }
-  std::vector<ModePair> pairs;
+  if (options.undamped) l = without_dissipation(std::move(l), out);
   const VectorXd unit = l.unit;
   const VectorXd scale = stiffness_scale(system, state, l, used).cwiseProduct(unit.cwiseAbs2());
   l = in_natural_units(l);
-  if (!dense) {
-    out.degrees_of_freedom = freedoms;
-    SparseModes found = sparse_modes(model, l, scale, count, state.redundant, state.t);
-    pairs = std::move(found.pairs);
-    out.zeros = found.zeros;
-    // A set that is known to lack some may lack any: there are more than `count`, since degrees of freedom are.
-    std::string lack;
-    if (pairs.size() < static_cast<std::size_t>(count))
-      lack = fmt::format("only {} of {} modes were found", pairs.size(), count);
-    else if (!found.all_zeros)
-      lack = fmt::format("more than {} eigenvalues are zero", found.zeros);
-    if (!lack.empty() && small) {
-      dense = true;
-      say_dense(lack + " by the sparse solver");
-    } else if (pairs.empty()) {
-      throw NumericalError(
-          state.t,
-          fmt::format("{} by the sparse solver, since eigenvalues are too close to each other, and the "
-                      "model has more velocities than the dense solver takes: {}, at most {}",
-                      lack, model.nv, kLargestDense));
-    } else if (!lack.empty()) {
-      out.warnings.push_back(lack +
-                             " by the sparse solver: eigenvalues are too close to each other or zero, and "
-                             "the slowest may be missing");
-    }
-  }
-  out.solver = dense ? "dense" : "sparse";
-  if (dense) {
+
+  std::optional<std::vector<ModePair>> found;
+  if (!method.dense) found = find_sparse(model, state, options, method, l, scale, out);
+  out.solver = found ? "sparse" : "dense";
+  if (!found) {
     if (std::string warning = singular_position(system, state, l, work); !warning.empty())
       out.warnings.push_back(std::move(warning));
-    DenseModes found = dense_modes(model, l, scale, state.t);
-    out.degrees_of_freedom = found.degrees_of_freedom;
-    out.dimension = found.dimension;
-    out.zeros = found.zeros;
-    pairs = std::move(found.pairs);
-    int count_of_all = out.zeros;
-    for (const ModePair& pair : pairs)
-      if (!pair.rigid) count_of_all += pair.s.imag() > 0 ? 2 : 1;
-    if (!found.consistent || count_of_all != out.dimension)
-      out.warnings.push_back(fmt::format(
-          "{} eigenvalues were found and {} expected: they differ by too many orders of magnitude to be "
-          "distinguished from each other and from round-off, and the slowest are unreliable",
-          count_of_all, out.dimension));
+    found = find_dense(model, state.t, l, scale, out);
   }
+  std::vector<ModePair>& pairs = *found;
   if (std::string warning = lost_in_round_off(l, scale, pairs); !warning.empty())
     out.warnings.push_back(std::move(warning));
   std::stable_sort(pairs.begin(), pairs.end(),

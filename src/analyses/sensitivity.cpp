@@ -353,6 +353,69 @@ System without(const std::vector<std::string>& names, const System& system) {
   return {Model::compile(shared, model.formulation()), Params(shared)};
 }
 
+// Backwards.
+void run_adjoint(const System& system, const SimulateOptions& simulation, const std::vector<double>& ends,
+                 const std::vector<Output>& outputs, const std::vector<int>& indices, Sensitivity& out) {
+  AdjointRun run(system, simulation, ends, outputs);
+  out.values = run.values();
+  const auto size = static_cast<Eigen::Index>(outputs.size());
+  const Eigen::MatrixXd gradients = run.gradients(indices, Eigen::MatrixXd::Identity(size, size));
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    for (std::size_t k = 0; k < indices.size(); ++k)
+      out.derivatives[i * indices.size() + k] =
+          gradients(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k));
+  out.bytes = run.most_bytes();
+}
+
+// Compares the derivatives with finite differences, or takes these in their place.
+void add_differences(const System& system, const SensitivityOptions& options, const std::vector<double>& ends,
+                     const std::vector<Output>& outputs, const std::vector<int>& indices, Sensitivity& out) {
+  const SimulateOptions& simulation = options.simulation;
+  const std::size_t count = indices.size();
+  const std::clock_t plain_begin = std::clock();
+  plain_outputs(system, simulation, ends, outputs);
+  out.plain_seconds = seconds_since(plain_begin);
+  out.differences.resize(out.derivatives.size());
+  out.disagrees.resize(out.derivatives.size());
+  for (std::size_t k = 0; k < count; ++k) {
+    const Differences by_runs = differences(system, indices[k], simulation, ends, outputs);
+    std::vector<double> all, rest;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const double difference = by_runs.derivatives[i];
+      double& derivative = out.derivatives[i * count + k];
+      out.differences[i * count + k] = difference;
+      if (options.method == SensitivityMethod::Difference) derivative = difference;
+      all.push_back(derivative);
+      rest.push_back(derivative - difference);
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      // Newton's method may leave more in the differences than their convergence shows. Outputs of one unit share their errors: what is
+      // zero but for round-off is zero.
+      constexpr double kRelative = 1e-4, kMargin = 100, kZero = 1e-12;
+      const double derivative = all[i], difference = by_runs.derivatives[i];
+      double shared = 0;
+      for (std::size_t j = 0; j < outputs.size(); ++j)
+        if (out.output_units[j] == out.output_units[i])
+          shared = std::max(shared, kZero * std::abs(all[j]) + by_runs.uncertainty[j] + by_runs.noise[j]);
+      out.disagrees[i * count + k] = std::abs(derivative - difference) >
+                                     kRelative * std::max(std::abs(derivative), std::abs(difference)) +
+                                         kMargin * by_runs.uncertainty[i] + by_runs.noise[i] + shared;
+    }
+    const double size = std::max(norm(all), 1e-300);
+    out.disagreement.push_back(norm(rest) / size);
+    out.uncertainty.push_back(norm(by_runs.uncertainty) / size);
+    if (std::isnan(by_runs.derivatives.front()))
+      out.notes.push_back(fmt::format(
+          "'{}' has no finite differences: the model rejects values above and below {:.9g}, or runs fail",
+          out.parameters[k], out.parameter_values[k]));
+    else if (constexpr double kPoor = 1e-2;
+             options.method == SensitivityMethod::Difference && out.uncertainty.back() > kPoor)
+      out.notes.push_back(fmt::format(
+          "finite differences with respect to '{}' have not converged: their relative uncertainty is {:.2g}",
+          out.parameters[k], out.uncertainty.back()));
+  }
+}
+
 }  // namespace
 
 Sensitivity sensitivity(const System& system, const SensitivityOptions& options) {
@@ -417,65 +480,12 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
       out.trajectory_derivatives.reserve(count * sensors);
       run_direct(system, simulation, ends, outputs, indices, out);
       break;
-    case SensitivityMethod::Adjoint: {
-      AdjointRun run(system, simulation, ends, outputs);
-      out.values = run.values();
-      const auto size = static_cast<Eigen::Index>(outputs.size());
-      const Eigen::MatrixXd gradients = run.gradients(indices, Eigen::MatrixXd::Identity(size, size));
-      for (std::size_t i = 0; i < outputs.size(); ++i)
-        for (std::size_t k = 0; k < count; ++k)
-          out.derivatives[i * count + k] =
-              gradients(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k));
-      out.bytes = run.most_bytes();
-      break;
-    }
+    case SensitivityMethod::Adjoint: run_adjoint(system, simulation, ends, outputs, indices, out); break;
     case SensitivityMethod::Difference: out.values = plain_outputs(system, simulation, ends, outputs); break;
   }
   out.seconds = seconds_since(begin);
-  if (!options.check && options.method != SensitivityMethod::Difference) return out;
-
-  const std::clock_t plain_begin = std::clock();
-  plain_outputs(system, simulation, ends, outputs);
-  out.plain_seconds = seconds_since(plain_begin);
-  out.differences.resize(out.derivatives.size());
-  out.disagrees.resize(out.derivatives.size());
-  for (std::size_t k = 0; k < count; ++k) {
-    const Differences by_runs = differences(system, indices[k], simulation, ends, outputs);
-    std::vector<double> all, rest;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const double difference = by_runs.derivatives[i];
-      double& derivative = out.derivatives[i * count + k];
-      out.differences[i * count + k] = difference;
-      if (options.method == SensitivityMethod::Difference) derivative = difference;
-      all.push_back(derivative);
-      rest.push_back(derivative - difference);
-    }
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      // Newton's method may leave more in the differences than their convergence shows. Outputs of one unit share their errors: what is
-      // zero but for round-off is zero.
-      constexpr double kRelative = 1e-4, kMargin = 100, kZero = 1e-12;
-      const double derivative = all[i], difference = by_runs.derivatives[i];
-      double shared = 0;
-      for (std::size_t j = 0; j < outputs.size(); ++j)
-        if (out.output_units[j] == out.output_units[i])
-          shared = std::max(shared, kZero * std::abs(all[j]) + by_runs.uncertainty[j] + by_runs.noise[j]);
-      out.disagrees[i * count + k] = std::abs(derivative - difference) >
-                                     kRelative * std::max(std::abs(derivative), std::abs(difference)) +
-                                         kMargin * by_runs.uncertainty[i] + by_runs.noise[i] + shared;
-    }
-    const double size = std::max(norm(all), 1e-300);
-    out.disagreement.push_back(norm(rest) / size);
-    out.uncertainty.push_back(norm(by_runs.uncertainty) / size);
-    if (std::isnan(by_runs.derivatives.front()))
-      out.notes.push_back(fmt::format(
-          "'{}' has no finite differences: the model rejects values above and below {:.9g}, or runs fail",
-          out.parameters[k], out.parameter_values[k]));
-    else if (constexpr double kPoor = 1e-2;
-             options.method == SensitivityMethod::Difference && out.uncertainty.back() > kPoor)
-      out.notes.push_back(fmt::format(
-          "finite differences with respect to '{}' have not converged: their relative uncertainty is {:.2g}",
-          out.parameters[k], out.uncertainty.back()));
-  }
+  if (options.check || options.method == SensitivityMethod::Difference)
+    add_differences(system, options, ends, outputs, indices, out);
   if (options.method == SensitivityMethod::Difference) out.seconds = seconds_since(begin);
   return out;
 }

@@ -12,18 +12,16 @@
 #include "liedyn/analyses/choose_formulation.h"
 #include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/events.h"
+#include "liedyn/analyses/inputs.h"
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/lost_digits.h"
 #include "liedyn/analyses/run_start.h"
 #include "liedyn/base/hash.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
-#include "liedyn/model/parameter_paths.h"
 #include "liedyn/model/sensors/events.h"
-#include "liedyn/model/states/signal_batch.h"
 #include "liedyn/system/model_hash.h"
 #include "liedyn/system/released_joints.h"
-#include "liedyn/system/subsystems.h"
 
 namespace liedyn {
 namespace {
@@ -46,80 +44,6 @@ System in_chosen_formulation(System system, const SimulateOptions& options) {
 constexpr std::string_view kAnyMagic = "liedyn checkpoint ";
 constexpr int kLayout = 8;
 std::string magic() { return fmt::format("{}{}\n", kAnyMagic, kLayout); }
-
-bool is_initial_value(const ParameterPlace& place) {
-  return place.entry != nullptr && place.kind_field()->is_initial;
-}
-
-// Whether it says where a body stands at the start.
-bool is_initial_place(const Field& field) {
-  return field.is_initial && (field.pose == PoseRole::Point || field.pose == PoseRole::Orientation ||
-                              field.pose == PoseRole::Angle);
-}
-
-// `every`, `delay` and `first` of a sample, whose times are counted from the start.
-void refuse_sample_time(const Params& params, int index) {
-  const auto refuse_if_time = [&](int number) {
-    const ParameterPlace place = locate_parameter(params.description(), number);
-    if (place.entry == nullptr || place.section != Section::Sensors || !is_sample(*place.entry->kind)) return;
-    throw InputError(params.path(index),
-                     fmt::format("expected a parameter that may change during a run, got one that determines "
-                                 "the times of the sample '{}'",
-                                 place.entry->name),
-                     "set it before the simulation starts");
-  };
-  refuse_if_time(index);
-  for (const std::vector<Params::Bound>* list : {&params.bound(), &params.timed()})
-    for (const Params::Bound& bound : *list)
-      if (bound.expression.uses(index)) refuse_if_time(bound.number);
-}
-
-void refuse_initial_value(const Model& model, const Params& params, int index) {
-  const Description& d = params.description();
-  bool only_initial = is_initial_value(locate_parameter(d, index));
-  // A parameter that nothing but initial values depends on. Signals and sensors that are expressions may use any.
-  const bool has_expressions = std::any_of(model.batches.begin(), model.batches.end(),
-                                           [](const auto& batch) {
-                                             return dynamic_cast<const SignalBatch*>(batch.get()) != nullptr;
-                                           }) ||
-                               std::any_of(model.sensors.begin(), model.sensors.end(),
-                                           [](const Sensor& sensor) { return !sensor.expressions.empty(); });
-  if (index < params.parameter_count() && !has_expressions) {
-    bool any = false, all = true;
-    for (const std::vector<Params::Bound>* list : {&params.bound(), &params.timed()})
-      for (const Params::Bound& bound : *list)
-        if (bound.expression.uses(index)) {
-          any = true;
-          all = all && is_initial_value(locate_parameter(d, bound.number));
-        }
-    only_initial = any && all;
-  }
-  if (only_initial)
-    throw InputError(params.path(index),
-                     "expected a parameter of the equations of motion, got an initial value: it has no "
-                     "effect during a run",
-                     "set it before the simulation starts");
-}
-
-// Points on bodies are given where the bodies are at the start. A position or an orientation at the start that follows a parameter would move those points in the bodies during
-// a run: the path of one for which that is so; nothing otherwise.
-std::string moved_points(const Model& model, const Params& start, const Params& now) {
-  std::vector<double> values = now.values();
-  std::string path;
-  for (std::size_t i = static_cast<std::size_t>(now.parameter_count()); i < values.size(); ++i) {
-    if (values[i] == start.values()[i]) continue;
-    const ParameterPlace place = locate_parameter(now.description(), static_cast<int>(i));
-    if (place.entry == nullptr || place.section != Section::Bodies || !is_initial_place(*place.kind_field()))
-      continue;
-    values[i] = start.values()[i];
-    if (path.empty()) path = now.path(static_cast<int>(i));
-  }
-  if (path.empty()) return {};
-  Constants as_set, as_at_start;
-  derive_constants(model, now.values().data(), as_set);
-  derive_constants(model, values.data(), as_at_start);
-  return as_set.data == as_at_start.data ? "" : path;
-}
 
 }  // namespace
 
@@ -542,121 +466,38 @@ void Simulation::set_inputs(const std::vector<std::pair<std::string, double>>& g
 
 void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& given,
                                    const std::string& path) {
-  // A velocity that violates a constraint may move it by this part of its length in one step; a position by as much.
-  constexpr double kAllowed = 1e-8;
   const Params before = system.params();
   Params params = before;
   for (const auto& [index, value] : given) {
-    refuse_initial_value(system.model(), before, index);
-    refuse_sample_time(before, index);
+    refuse_fixed_parameter(system.model(), before, index);
     params.set(index, value);
   }
-  const auto remember = [&] {
-    for (const auto& [index, value] : given) inputs[index] = value;
-  };
   const bool changes = params.values() != before.values() || params.timed().size() != before.timed().size();
-
   if (!changes) {
     system.set_params(std::move(params));
-    remember();
-    return;
-  }
-  const Model& model = system.model();
-  // Numbers of a body or a matrix must make sense together, as at the start: those of an inertia, say.
-  for (std::size_t i = 0; i < params.values().size(); ++i) {
-    if (params.values()[i] == before.values()[i]) continue;
-    const ParameterPlace place = locate_parameter(model.description(), static_cast<int>(i));
-    if (place.entry == nullptr ||
-        (place.section != Section::Bodies && place.kind_field()->type != FieldType::Matrix6))
-      continue;
-    const std::vector<Diagnostic> mistakes = check_parameters(model, params.values().data());
-    if (mistakes.empty()) break;
-    throw InputError(path, fmt::format("{} at t = {:.9g}", mistakes.front().message, state.t),
-                     mistakes.front().hint);
-  }
-  Work& solving = plain_work();
-  const State kept = state;
-  const auto go_back = [&] {
-    state = kept;
-    system.set_params(before);
-  };
-  std::vector<double> phi, rate;
-  if (model.rows > 0) {
-    system.residual(state, solving, {true, true, false});
-    phi = solving.phi;
-    rate = solving.rate;
-  }
-  // In minimal coordinates the joints have no rows: there the bodies themselves show what jumps.
-  std::vector<Motion<double>> motions;
-  if (model.tree) {
-    system.residual(state, solving, {});
-    motions = solving.motions;
-  }
-  system.set_params(std::move(params));
-  if (model.tree) {
-    system.residual(state, solving, {});
-    const std::vector<Motion<double>> now = solving.motions;
-    Subsystems parts;
-    for (std::size_t b = 0; b < model.bodies().size(); ++b) {
-      if (now[b].p == motions[b].p && now[b].R == motions[b].R && now[b].V == motions[b].V) continue;
-      if (parts.of_body.empty()) parts = subsystems(system, solving);
-      const int part = parts.of_body[b];
-      const double length = part >= 0 ? parts.length[static_cast<std::size_t>(part)] : 0;
-      const Motion<double>&was = motions[b], &is = now[b];
-      const double moved = (is.p - was.p).norm(), turned = (is.R - was.R).norm(),
-                   speed = (is.velocity() - was.velocity()).norm();
-      if (!(length > 0) ||
-          (moved <= kAllowed * length && turned <= kAllowed && speed * options.step <= kAllowed * length))
-        continue;
-      go_back();
-      throw InputError(
-          path,
-          fmt::format("expected a value that does not move bodies at t = {:.9g}, got {}: the joints would "
-                      "move a body by {:.3g} m and change its velocity by {:.3g} m/s",
-                      kept.t, given.front().second, moved, speed),
-          "positions and velocities cannot jump: drive the joint by a force (joint_actuator), "
-          "or make it a function of time");
+  } else {
+    const InputChange change{path, given.front().second, state.t};
+    refuse_wrong_values(system.model(), before, params, change);
+    Work& solving = plain_work();
+    const State kept = state;
+    const MotionBefore motion(system, state, solving);
+    system.set_params(std::move(params));
+    try {
+      motion.refuse_jumps(system, state, driver->released(), options.step, change, solving);
+      refuse_moved_points(system.model(), start_params, system.params(), change);
+      if (!solve_accelerations(system, state, solving) ||
+          !std::all_of(state.vdot.begin(), state.vdot.end(), [](double x) { return std::isfinite(x); }))
+        throw InputError(path, fmt::format("with {} the accelerations are undetermined at t = {:.9g}",
+                                           change.value, change.t));
+    } catch (...) {
+      state = kept;
+      system.set_params(before);
+      throw;
     }
+    shorten_multipliers(system, state, driver->released(), solving);
+    driver->follow_jump(kept.vdot);
   }
-  if (model.rows > 0) {
-    const ConstraintScales scales = constraint_scales(system, state, solving);
-    system.residual(state, solving, {true, true, false});
-    for (int row = 0; row < model.rows; ++row) {
-      const auto i = static_cast<std::size_t>(row);
-      if (std::binary_search(driver->released().begin(), driver->released().end(), row)) continue;
-      const double length = scales.row_length[i] / scales.row[i];
-      const double moved = model.is_velocity_row(row) ? 0 : solving.phi[i] - phi[i],
-                   speed = solving.rate[i] - rate[i];
-      if (std::abs(moved) <= kAllowed * length && std::abs(speed) * options.step <= kAllowed * length)
-        continue;
-      go_back();
-      throw InputError(path,
-                       fmt::format("expected a value that satisfies the constraints at t = {:.9g}, got {}: "
-                                   "'{}' would be violated by {:.3g}",
-                                   kept.t, given.front().second, model.row_name(row),
-                                   std::abs(moved) > kAllowed * length ? moved : speed),
-                       "positions and velocities cannot jump: drive the joint by a force (joint_actuator), "
-                       "or make it a function of time");
-    }
-  }
-  if (const std::string moved = moved_points(model, start_params, system.params()); !moved.empty()) {
-    go_back();
-    throw InputError(
-        path,
-        fmt::format("expected a parameter that no initial position depends on, got {}: '{}' depends on it, "
-                    "which would move points that are given in the initial configuration",
-                    given.front().second, moved),
-        "use a separate parameter for the initial position");
-  }
-  if (!solve_accelerations(system, state, solving) ||
-      !std::all_of(state.vdot.begin(), state.vdot.end(), [](double x) { return std::isfinite(x); })) {
-    go_back();
-    throw InputError(path, fmt::format("with {} the accelerations are undetermined at t = {:.9g}",
-                                       given.front().second, kept.t));
-  }
-  shorten_multipliers(system, state, driver->released(), solving);
-  driver->follow_jump(kept.vdot);
-  remember();
+  for (const auto& [index, value] : given) inputs[index] = value;
 }
 
 double Simulation::input(std::string_view path) const {
