@@ -118,7 +118,6 @@ std::string default_text(const Field& field);
 // Coordinates of a joint along its axis and about it, for what refers to a joint: which of them its kind has.
 struct AxisCoordinates {
   bool angle = false, displacement = false;
-  bool are_coupled = false;  // one follows from the other
 };
 
 // What a joint prescribes of the coordinate of another one, as a function of time.
@@ -156,7 +155,9 @@ struct Kind {
   bool is_modal = false;  // of bodies: their coordinates are those of shapes, and no places
   bool floats = false;    // of bodies: no joint of a tree moves them
   std::shared_ptr<const TreeForm> tree = {};  // of joints that a tree can hold; the others keep their rows
-  bool is_point = false;                      // of bodies: without axes that could turn
+  bool guides =
+      false;  // of joints: its coordinates are all that it leaves free, and none follows from another
+  bool is_point = false;  // of bodies: without axes that could turn
   // Of joints: two points keep the distance in its field `length`. While an event has released it, it is a slack rope.
   bool is_rope = false;
   // Of forces: it acts along the line between its two points.

@@ -129,6 +129,20 @@ TEST(Kinds, DrivesPrescribeOneFunctionOfTheCoordinateOfAJoint) {
   EXPECT_EQ(rates, 1);
 }
 
+TEST(Kinds, JointsThatGuideLeaveNothingButTheirCoordinates) {
+  int guiding = 0;
+  for (const ListedKind& listed : joint_kinds()) {
+    if (listed.shape != nullptr) continue;
+    const Kind& kind = listed.kind;
+    const bool in_plane = std::ranges::count(kind.fields, FieldType::PlaneVector, &Field::type) > 0;
+    const int free = (in_plane ? 3 : 6) - listed.make(0)->coupling().rows;
+    const int coordinates = (kind.coordinates.angle ? 1 : 0) + (kind.coordinates.displacement ? 1 : 0);
+    EXPECT_EQ(kind.guides, coordinates > 0 && free == coordinates) << kind.type;
+    guiding += kind.guides ? 1 : 0;
+  }
+  EXPECT_GE(guiding, 5);
+}
+
 TEST(Kinds, RopesHaveALength) {
   for (const Kind& kind : kinds(Section::Joints))
     EXPECT_TRUE(!kind.is_rope || kind.field("length") >= 0) << kind.type;

@@ -50,7 +50,7 @@ template void line_derivatives<Varied>(const Motion<Varied>&, const Motion<Varie
 std::string carrier_mistake(const Inputs<double>& in, AxisCoordinates expected, std::string& hint) {
   const auto fits = [&](const Kind& joint) {
     const AxisCoordinates has = joint.coordinates;
-    return ((expected.angle && has.angle) || (expected.displacement && has.displacement)) && !has.are_coupled;
+    return joint.guides && ((expected.angle && has.angle) || (expected.displacement && has.displacement));
   };
   const auto body = [&](int joint, int i) -> const std::string& {
     const Entry& entry = in.joint(joint).entry();

@@ -89,7 +89,7 @@ template <class S>
 void line_derivatives(const Motion<S>& first, const Motion<S>& second, const S* axes, const S* line,
                       double reference, CoordinateDerivativesOf<S>& out);
 
-// What is wrong with the joints that an entry names: both must have one of these coordinates, which follows from no other one, and move
+// What is wrong with the joints that an entry names: both must guide a body along one of these coordinates (Kind::guides), and move
 // different bodies on the same carrier. Empty: nothing.
 std::string carrier_mistake(const Inputs<double>& in, AxisCoordinates expected, std::string& hint);
 

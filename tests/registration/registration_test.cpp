@@ -205,7 +205,7 @@ TEST(Registration, MovedSubModelsSeeRegisteredSensorsThatSayInWhichAxesTheyAre) 
   EXPECT_NEAR(run.last("s.own")[2], 3, 1e-12);
   EXPECT_NEAR(run.last("s.p")[0], 3, 1e-12);
   EXPECT_NEAR(run.last("s.p")[1], 3, 1e-12);
-  EXPECT_THAT(refusal([&] { load_text(with("height", "p")); }), HasSubstr("it is unknown in which axes"));
+  EXPECT_THAT(refusal([&] { load_text(with("height", "p")); }), HasSubstr("'s.p' of type height"));
 }
 
 // A field that may be in the axes of bodies says what it is.

@@ -52,6 +52,8 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
             .keeps_orientation = !needs_axis(held),
             .is_smooth = true,
             .held_turns = turns};
+  const int coordinates = (kind.coordinates.angle ? 1 : 0) + (kind.coordinates.displacement ? 1 : 0);
+  kind.guides = coordinates > 0 && E::rows + coordinates == 6;
   // Rows with turns compare the axes of both bodies; the others see those of the first alone.
   if (!axis_summary.empty())
     kind.fields.push_back(

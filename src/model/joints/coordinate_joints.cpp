@@ -214,7 +214,7 @@ ListedKind screw() {
                        .summary = "Displacement along the axis per full turn.",
                        .required = true,
                        .index = kPitch}},
-           .coordinates = {.angle = true, .displacement = true, .are_coupled = true},
+           .coordinates = {.angle = true, .displacement = true},
            .is_smooth = true,
            .held_turns = Screw::held & kTurns},
           &make_batch<Screw>};

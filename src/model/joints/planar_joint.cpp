@@ -23,6 +23,8 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
             .coordinates = E::coordinates,
             .keeps_orientation = !E::coordinates.angle && !E::coordinates.displacement,
             .is_smooth = true};
+  const int coordinates = (kind.coordinates.angle ? 1 : 0) + (kind.coordinates.displacement ? 1 : 0);
+  kind.guides = coordinates > 0 && E::rows + coordinates == 3;
   if (!axis_summary.empty())
     kind.fields.push_back(
         {.name = "axis",
