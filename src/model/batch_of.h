@@ -87,6 +87,15 @@ struct Optional {
 // What an element must have. Optional members are declared, or come in pairs, so that a misspelt one does not compile.
 namespace element {
 
+// How many of its constants are angles that may wind up.
+template <class E>
+constexpr int angles_of() {
+  if constexpr (requires { E::angles; })
+    return E::angles;
+  else
+    return 0;
+}
+
 template <class E, class S>
 using MotionsOf = std::array<Motion<S>, static_cast<std::size_t>(E::frames)>;
 template <class E>
@@ -355,12 +364,7 @@ class BatchOf : public ForBothScalars<BatchOf<E>> {
 
  private:
   static constexpr Optional kOptional = E::optional;
-  static constexpr int kAngles = [] {
-    if constexpr (requires { E::angles; })
-      return E::angles;
-    else
-      return 0;
-  }();
+  static constexpr int kAngles = element::angles_of<E>();
   static constexpr int kMultipliers = [] {
     if constexpr (requires { E::multipliers; })
       return E::multipliers;

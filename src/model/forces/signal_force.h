@@ -109,12 +109,7 @@ class SignalForce : public ForBothScalars<SignalForce<E>, SignalBatch> {
  private:
   using Base::expressions_, Base::facts_, Base::seeds, Base::view;
   static constexpr Optional kOptional = E::optional;
-  static constexpr int kAngles = [] {
-    if constexpr (requires { E::angles; })
-      return E::angles;
-    else
-      return 0;
-  }();
+  static constexpr int kAngles = element::angles_of<E>();
   static constexpr int kMostOwnParameters = 64;  // of one entry
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
