@@ -124,7 +124,7 @@ ERRORS = [
     ("bracket left open", ARM, {"forces/motor/target": "0.1*sin(t"}, ["'0.1*sin(t'", "expected ',' or ')', found the end"]),
     ("misspelt sensor in an effort", ARM, {"forces/motor": {"type": "joint_effort", "joint": "hinge", "effort": "-10*angel"}}, ["forces.motor.effort:", "unknown name 'angel'", "did you mean 'angle'"]),
     ("vector without a component", ARM, {"forces/motor": {"type": "joint_effort", "joint": "hinge", "effort": "-10*tip"}}, ["unknown name 'tip'", "tip[0] to tip[2]"]),
-    ("reaction in an effort", ARM, {"sensors/load": {"type": "reaction_force", "of": "hinge"}, "forces/motor": {"type": "joint_effort", "joint": "hinge", "effort": "-10*load[0]"}}, ["the sensor 'load' of type reaction_force cannot stand", "sensors of these types may"]),
+    ("reaction in an effort", ARM, {"sensors/load": {"type": "reaction_force", "of": "hinge"}, "forces/motor": {"type": "joint_effort", "joint": "hinge", "effort": "-10*load[0]"}}, ["the sensor 'load' of type reaction_force cannot be used", "sensors of these types may"]),
     ("mass over time", ARM, {"bodies/arm/mass": "2 - t"}, ["bodies.arm.mass:", "'2 - t' uses the time t", "must not depend on time"]),
     ("too few arguments", ARM, {"forces/motor/target": "step(t)"}, ["step takes 3 arguments, got 1"]),
     ("division by zero", ARM, {"parameters/a": "1/(length - 1)"}, ["parameters.a: expected a finite number", "'1/(length - 1)' gives inf"]),
