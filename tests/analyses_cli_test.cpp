@@ -54,7 +54,7 @@ TEST(Static, PromisesNoStartWhereTurnsAreLost) {
   const Outcome outcome = run_program({"static", model, "--out", rest});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("starts there")));
-  EXPECT_THAT(outcome.out, HasSubstr("a run cannot start there: 'forces.s' follows an angle"));
+  EXPECT_THAT(outcome.out, HasSubstr("a run cannot start there: 'forces.s' depends on an angle"));
   EXPECT_THAT(outcome.out, HasSubstr("place the bodies near this position in the model"));
   EXPECT_EQ(run_program({"run", model, "--from", rest}).exit_code, 2);
 

@@ -216,7 +216,7 @@ TEST(Converge, RefusesWrongArguments) {
       {{"--reference", "generalised-alpha@1e-4"}, "did you mean 'generalized-alpha'?"},
       {{"--reference", "nowhere.csv"}, "cannot be read"},
       {{"--formulation", "se2"}, "unknown formulation 'se2'"},
-      {{"--plot"}, "expected also --out PREFIX"},
+      {{"--plot"}, "expected --out PREFIX as well"},
       {{"--out", "/nowhere/study"}, "cannot be written"},
   };
   for (const auto& [arguments, words] : table) {
@@ -369,7 +369,7 @@ TEST(Messages, LeadToWhatWasMeant) {
       {{"schema", "heavy_top"}, "heavy_top not in {model,study}"},
       {{"run"}, "liedyn run --help"},
       {{"sensitivity", "heavy_top", "--parameters", "top.mass"}, "did you mean 'bodies.top.mass'?"},
-      {{"run", "{\"liedyn\": 1}"}, "expected the name or the file of a model, got the text"}};
+      {{"run", "{\"liedyn\": 1}"}, "expected the name or the file of a model, got the string"}};
   for (const auto& [arguments, words] : cases) {
     const Outcome outcome = run_program(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << words;

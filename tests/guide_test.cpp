@@ -188,7 +188,7 @@ TEST(Explain, Errors) {
       explained(
           {"t = 0.314, step 0.001: Newton's method did not converge in 12 iterations; the largest residual, "
            "3.2e+05, is in 'bodies.rod: force x'"}),
-      HasSubstr("Take a smaller step"));
+      HasSubstr("Use a smaller step"));
   const TemporaryDirectory directory;
   const std::string model = directory.write(
       "model.json",

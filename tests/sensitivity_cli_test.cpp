@@ -78,7 +78,7 @@ TEST(SensitivityCommand, RefusesWhatItDoesNotKnow) {
               HasSubstr(".csv"));
   EXPECT_THAT(
       error({"sensitivity", "heavy_top", "--parameters", "spin", "--check", "--method", "difference"}),
-      HasSubstr("nothing but themselves"));
+      HasSubstr("cannot be combined with --method difference"));
   EXPECT_THAT(error({"sensitivity", "heavy_top", "--parameters", "spin", "--method", "guess"}),
               HasSubstr("expected direct, adjoint or difference"));
 }

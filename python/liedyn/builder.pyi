@@ -69,7 +69,7 @@ class Builder(Document, Owner):
     def __init__(self, *, gravity: Vector | None = None, name: str | None = None, description: str | None = None) -> None: ...
     @property
     def ground(self) -> Body:
-        """The inertial frame, as a body. `m.ground.set(shape=ld.box(...))` draws something that stands still."""
+        """The inertial frame, as a body. `m.ground.set(shape=ld.box(...))` draws something at rest."""
     def parameter(self, name: str, value: Any) -> Parameter:
         """A named number that expressions may use and that `set` of a run changes. The value may be an expression of the parameters
         before it. Returns an expression: `2*speed` stays an expression in the model file.
@@ -87,13 +87,13 @@ class Builder(Document, Owner):
     def simulation(self, *, start: Number | None = 0, end: Number | None = 1, step: Number | None = 0.001, until: Number | None = None, integrator: str | None = None, formulation: str | None = 'r3so3', initial: str | None = 'check', output_every: int | None = 1) -> None:
         """How to simulate the model unless a run says otherwise.
 
-        start: a number [s], default 0. Time at the start.
-        end: a number [s], default 1. Time at the end.
-        step: a number [s], default 0.001. Time step; it is shortened a little where that lets equal steps meet the end. The first step if the integrator is adaptive.
-        until: a number or an expression, optional. An expression of t, parameters and sensors: the run ends where it crosses zero, if that is before the end.
+        start: a number [s], default 0. Start time.
+        end: a number [s], default 1. End time.
+        step: a number [s], default 0.001. Time step; it is reduced slightly if needed, so that equal steps reach the end. The first step if the integrator is adaptive.
+        until: a number or an expression, optional. An expression of t, parameters and sensors: the run stops where it crosses zero, if this is before `end`.
         integrator: a string, optional. Integrator with its options: "generalized-alpha,rho=0.9".
         formulation: one of r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, minimal, auto, default "r3so3". Coordinates of rigid bodies; auto: body or inertial axes, by a trial run.
-        initial: one of check, project, default "check". Initial values that violate constraints: an error (check), or moved to the nearest that do not (project).
+        initial: one of check, project, default "check". Initial values that violate constraints: an error (check), or projected onto the constraints (project).
         output_every: a whole number, default 1. Record every n-th step (adaptive integrators: at every n-th multiple of `step`, between steps); 0: only the start and the end.
         """
     def add(self, model: Builder | str | os.PathLike | Mapping[str, Any], name: str, *, at: Any = None, rotation: Any = None, set: Mapping[str, Any] | None = None) -> SubModel:
@@ -111,17 +111,17 @@ class Builder(Document, Owner):
     def name(self, value: Any) -> None: ...
     @property
     def description(self) -> str:
-        """What the model is, for readers."""
+        """Description of the model, for readers."""
     @description.setter
     def description(self, value: Any) -> None: ...
     @property
     def gravity(self) -> list[Any]:
-        """Gravitational acceleration in m/s^2, inertial axes. Numbers or texts of expressions."""
+        """Gravitational acceleration in m/s^2, inertial axes. Numbers or expressions as strings."""
     @gravity.setter
     def gravity(self, value: Any) -> None: ...
     @property
     def settings(self) -> dict[str, Any]:
-        """What `simulation` was told. A copy."""
+        """The settings given to `simulation`. A copy."""
     @property
     def parameters(self) -> Entries:
         """The parameters, by name."""
@@ -129,9 +129,9 @@ class Builder(Document, Owner):
     def tables(self) -> Entries:
         """The tables, by name."""
     def to_dict(self) -> dict[str, Any]:
-        """What the model file holds."""
+        """The content of the model file."""
     def to_json(self) -> str:
-        """The text of the model file. Matrices of flexible bodies are files of their own, which `save` writes."""
+        """The model file as a string. Matrices of flexible bodies are files of their own, which `save` writes."""
     def save(self, file: str | os.PathLike) -> None:
         """Writes the model file. Names of other files in it are changed so that they are right from there; matrices of flexible bodies
         become .npz files beside it.
@@ -151,7 +151,7 @@ class Builder(Document, Owner):
         """Bodies by name. The inertial frame is called ground."""
     @property
     def beams(self) -> Entries:
-        """Beams by name. Their nodes are bodies: wing.start, wing.node1, ..., wing.end, or by place wing[0.5]."""
+        """Beams by name. Their nodes are bodies: wing.start, wing.node1, ..., wing.end, or by position wing[0.5]."""
     @property
     def flexible(self) -> Entries:
         """Flexible bodies by name, as floating frames with modes, and their interfaces, which are bodies for joints and forces."""
@@ -166,32 +166,32 @@ class Builder(Document, Owner):
         """First-order states by name."""
     @property
     def sensors(self) -> Entries:
-        """Sensors by name: what a run records."""
+        """Sensors by name: the quantities that a run records."""
     def rigid(self, name: str, *, mass: Number, inertia: Inertia, reference: Vector | None = [0, 0, 0], position: Vector | None = [0, 0, 0], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, velocity: Vector | None = [0, 0, 0], angular_velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = None, formulation: str | None = 'model', on: BodyLike | None = None, shape: dict[str, Any] | None = None, shapes: Sequence[dict[str, Any]] | None = None, density: Number | None = None, frames: dict[str, Any] | None = None) -> Body:
         """Rigid body, free to move in space.
 
         mass: a number [kg], required. Mass.
         inertia: 3 or 6 numbers, or a 3x3 matrix [kg m^2], required. Inertia about the centre of mass in body axes: principal moments, (xx, yy, zz, yz, xz, xy), or a 3x3 matrix.
-        reference: 3 numbers [m], default [0, 0, 0]. The body's reference point, relative to the centre of mass in body axes; position and velocity are its.
-        position: 3 numbers [m], default [0, 0, 0]. Initial place of the reference point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        reference: 3 numbers [m], default [0, 0, 0]. Reference point relative to the centre of mass, in body axes. `position` and `velocity` refer to this point.
+        position: 3 numbers [m], default [0, 0, 0]. Initial position of the reference point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Initial orientation, body to inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the reference point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity, body axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], optional. Initial angular velocity in inertial axes, instead of angular_velocity.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of this body; the model's formulation if not given.
-        on: a body, optional. Body or node of a beam that carries this one: it adds its inertia there and has no degrees of freedom and no constraints of its own. Position and velocity are that body's if not given.
+        on: a body, optional. Body or beam node to which this body is rigidly attached. It adds its inertia there and has no degrees of freedom or constraints of its own. Position and velocity are those of that body if not given.
         shape: a shape, ld.box(...), optional. It gives mass, inertia and reference if these are not given, and is drawn.
         shapes: a list of shapes, optional. Several of them.
         density: a number [kg/m^3], optional. Density of those shapes that have neither density nor mass.
         frames: frames by name, optional. Points with axes, {"tool": {"at": [...], "rotation": ...}}: "arm.tool" names one.
         """
     def rotating(self, name: str, *, mass: Number, inertia: Inertia, reference: Vector | None = [0, 0, 0], position: Vector | None = [0, 0, 0], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, angular_velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = None, shape: dict[str, Any] | None = None, shapes: Sequence[dict[str, Any]] | None = None, density: Number | None = None, frames: dict[str, Any] | None = None) -> Body:
-        """Rigid body that turns about its reference point, which stays where it is: three degrees of freedom, no constraints.
+        """Rigid body that rotates about its fixed reference point: three degrees of freedom, no constraints.
 
         mass: a number [kg], required. Mass.
         inertia: 3 or 6 numbers, or a 3x3 matrix [kg m^2], required. Inertia about the centre of mass in body axes: principal moments, (xx, yy, zz, yz, xz, xy), or a 3x3 matrix.
-        reference: 3 numbers [m], default [0, 0, 0]. The body's reference point, relative to the centre of mass in body axes; position and velocity are its.
-        position: 3 numbers [m], default [0, 0, 0]. Initial place of the fixed point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        reference: 3 numbers [m], default [0, 0, 0]. Reference point relative to the centre of mass, in body axes. `position` and `velocity` refer to this point.
+        position: 3 numbers [m], default [0, 0, 0]. Initial position of the fixed point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Initial orientation, body to inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity, body axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], optional. Initial angular velocity in inertial axes, instead of angular_velocity.
@@ -204,7 +204,7 @@ class Builder(Document, Owner):
         """Point mass: three degrees of freedom.
 
         mass: a number [kg], required. Mass.
-        position: 3 numbers [m], default [0, 0, 0]. Initial place of the point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        position: 3 numbers [m], default [0, 0, 0]. Initial position of the point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         shape: a shape, ld.box(...), optional. It gives mass, inertia and reference if these are not given, and is drawn.
         shapes: a list of shapes, optional. Several of them.
@@ -216,8 +216,8 @@ class Builder(Document, Owner):
 
         mass: a number [kg], required. Mass.
         inertia: a number [kg m^2], required. Inertia about the centre of mass.
-        reference: 2 numbers [m], default [0, 0]. The body's reference point, relative to the centre of mass in body axes; position and velocity are its.
-        position: 2 numbers [m], default [0, 0]. Initial place of the reference point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        reference: 2 numbers [m], default [0, 0]. Reference point relative to the centre of mass, in body axes. `position` and `velocity` refer to this point.
+        position: 2 numbers [m], default [0, 0]. Initial position of the reference point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angle: a number [rad], default 0. Initial angle from the inertial to the body axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         velocity: 2 numbers [m/s], default [0, 0]. Initial velocity of the reference point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity: a number [rad/s], default 0. Initial angular velocity. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
@@ -230,15 +230,15 @@ class Builder(Document, Owner):
     def rectangle_beam(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, width: Number, height: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = None, shear_factor_z: Number | None = None, width_end: Number | None = None, height_end: Number | None = None) -> Beam:
         """Beam with a solid rectangular section.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         young: a number [N/m^2], required. Young's modulus.
@@ -249,21 +249,21 @@ class Builder(Document, Owner):
         shear_factor_z: a number, optional. Share of the area that resists shear along z; Cowper's for this shape if not given.
         width: a number [m], required. Width, along y.
         height: a number [m], required. Height, along z.
-        width_end: a number [m], optional. The same as width at the end of the beam, linear in between; constant if not given.
-        height_end: a number [m], optional. The same as height at the end of the beam, linear in between; constant if not given.
+        width_end: a number [m], optional. Value of width at the end of the beam, with linear interpolation in between; constant if not given.
+        height_end: a number [m], optional. Value of height at the end of the beam, with linear interpolation in between; constant if not given.
         """
     def hollow_rectangle_beam(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, width: Number, height: Number, thickness: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = None, shear_factor_z: Number | None = None, width_end: Number | None = None, height_end: Number | None = None, thickness_end: Number | None = None) -> Beam:
         """Beam with a thin-walled rectangular section.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         young: a number [N/m^2], required. Young's modulus.
@@ -275,22 +275,22 @@ class Builder(Document, Owner):
         width: a number [m], required. Width, along y.
         height: a number [m], required. Height, along z.
         thickness: a number [m], required. Thickness of the wall.
-        width_end: a number [m], optional. The same as width at the end of the beam, linear in between; constant if not given.
-        height_end: a number [m], optional. The same as height at the end of the beam, linear in between; constant if not given.
-        thickness_end: a number [m], optional. The same as thickness at the end of the beam, linear in between; constant if not given.
+        width_end: a number [m], optional. Value of width at the end of the beam, with linear interpolation in between; constant if not given.
+        height_end: a number [m], optional. Value of height at the end of the beam, with linear interpolation in between; constant if not given.
+        thickness_end: a number [m], optional. Value of thickness at the end of the beam, with linear interpolation in between; constant if not given.
         """
     def circle_beam(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, radius: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = None, shear_factor_z: Number | None = None, radius_end: Number | None = None) -> Beam:
         """Beam with a solid circular section.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         young: a number [N/m^2], required. Young's modulus.
@@ -300,20 +300,20 @@ class Builder(Document, Owner):
         shear_factor_y: a number, optional. Share of the area that resists shear along y; Cowper's for this shape if not given.
         shear_factor_z: a number, optional. Share of the area that resists shear along z; Cowper's for this shape if not given.
         radius: a number [m], required. Radius.
-        radius_end: a number [m], optional. The same as radius at the end of the beam, linear in between; constant if not given.
+        radius_end: a number [m], optional. Value of radius at the end of the beam, with linear interpolation in between; constant if not given.
         """
     def tube_beam(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, radius: Number, thickness: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = None, shear_factor_z: Number | None = None, radius_end: Number | None = None, thickness_end: Number | None = None) -> Beam:
         """Beam with a hollow circular section.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         young: a number [N/m^2], required. Young's modulus.
@@ -324,21 +324,21 @@ class Builder(Document, Owner):
         shear_factor_z: a number, optional. Share of the area that resists shear along z; Cowper's for this shape if not given.
         radius: a number [m], required. Outer radius.
         thickness: a number [m], required. Thickness of the wall.
-        radius_end: a number [m], optional. The same as radius at the end of the beam, linear in between; constant if not given.
-        thickness_end: a number [m], optional. The same as thickness at the end of the beam, linear in between; constant if not given.
+        radius_end: a number [m], optional. Value of radius at the end of the beam, with linear interpolation in between; constant if not given.
+        thickness_end: a number [m], optional. Value of thickness at the end of the beam, with linear interpolation in between; constant if not given.
         """
     def section_beam(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, area: Number, moment_y: Number, moment_z: Number, torsion_constant: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = 0.8333333333333334, shear_factor_z: Number | None = 0.8333333333333334, area_end: Number | None = None, moment_y_end: Number | None = None, moment_z_end: Number | None = None, torsion_constant_end: Number | None = None) -> Beam:
         """Beam with a section given by its area, second moments and torsion constant.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         young: a number [N/m^2], required. Young's modulus.
@@ -351,23 +351,23 @@ class Builder(Document, Owner):
         moment_y: a number [m^4], required. Second moment of area about y.
         moment_z: a number [m^4], required. Second moment of area about z.
         torsion_constant: a number [m^4], required. Torsion constant.
-        area_end: a number [m^2], optional. The same as area at the end of the beam, linear in between; constant if not given.
-        moment_y_end: a number [m^4], optional. The same as moment_y at the end of the beam, linear in between; constant if not given.
-        moment_z_end: a number [m^4], optional. The same as moment_z at the end of the beam, linear in between; constant if not given.
-        torsion_constant_end: a number [m^4], optional. The same as torsion_constant at the end of the beam, linear in between; constant if not given.
+        area_end: a number [m^2], optional. Value of area at the end of the beam, with linear interpolation in between; constant if not given.
+        moment_y_end: a number [m^4], optional. Value of moment_y at the end of the beam, with linear interpolation in between; constant if not given.
+        moment_z_end: a number [m^4], optional. Value of moment_z at the end of the beam, with linear interpolation in between; constant if not given.
+        torsion_constant_end: a number [m^4], optional. Value of torsion_constant at the end of the beam, with linear interpolation in between; constant if not given.
         """
     def stiffness_beam(self, name: str, *, from_: Vector, to: Vector, elements: int, axial_stiffness: Number, shear_stiffness_y: Number, shear_stiffness_z: Number, torsional_stiffness: Number, bending_stiffness_y: Number, bending_stiffness_z: Number, mass_per_length: Number, inertia_per_length: Vector, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', axial_stiffness_end: Number | None = None, shear_stiffness_y_end: Number | None = None, shear_stiffness_z_end: Number | None = None, torsional_stiffness_end: Number | None = None, bending_stiffness_y_end: Number | None = None, bending_stiffness_z_end: Number | None = None, mass_per_length_end: Number | None = None, inertia_per_length_end: Vector | None = None) -> Beam:
         """Beam with a section given by its stiffnesses and inertias.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         axial_stiffness: a number [N], required. E A.
@@ -378,50 +378,50 @@ class Builder(Document, Owner):
         bending_stiffness_z: a number [N m^2], required. E I about z.
         mass_per_length: a number [kg/m], required. Mass per length.
         inertia_per_length: 3 numbers [kg m], required. Moments of inertia per length about x, y and z.
-        axial_stiffness_end: a number [N], optional. The same as axial_stiffness at the end of the beam, linear in between; constant if not given.
-        shear_stiffness_y_end: a number [N], optional. The same as shear_stiffness_y at the end of the beam, linear in between; constant if not given.
-        shear_stiffness_z_end: a number [N], optional. The same as shear_stiffness_z at the end of the beam, linear in between; constant if not given.
-        torsional_stiffness_end: a number [N m^2], optional. The same as torsional_stiffness at the end of the beam, linear in between; constant if not given.
-        bending_stiffness_y_end: a number [N m^2], optional. The same as bending_stiffness_y at the end of the beam, linear in between; constant if not given.
-        bending_stiffness_z_end: a number [N m^2], optional. The same as bending_stiffness_z at the end of the beam, linear in between; constant if not given.
-        mass_per_length_end: a number [kg/m], optional. The same as mass_per_length at the end of the beam, linear in between; constant if not given.
-        inertia_per_length_end: 3 numbers [kg m], optional. The same as inertia_per_length at the end of the beam, linear in between; constant if not given.
+        axial_stiffness_end: a number [N], optional. Value of axial_stiffness at the end of the beam, with linear interpolation in between; constant if not given.
+        shear_stiffness_y_end: a number [N], optional. Value of shear_stiffness_y at the end of the beam, with linear interpolation in between; constant if not given.
+        shear_stiffness_z_end: a number [N], optional. Value of shear_stiffness_z at the end of the beam, with linear interpolation in between; constant if not given.
+        torsional_stiffness_end: a number [N m^2], optional. Value of torsional_stiffness at the end of the beam, with linear interpolation in between; constant if not given.
+        bending_stiffness_y_end: a number [N m^2], optional. Value of bending_stiffness_y at the end of the beam, with linear interpolation in between; constant if not given.
+        bending_stiffness_z_end: a number [N m^2], optional. Value of bending_stiffness_z at the end of the beam, with linear interpolation in between; constant if not given.
+        mass_per_length_end: a number [kg/m], optional. Value of mass_per_length at the end of the beam, with linear interpolation in between; constant if not given.
+        inertia_per_length_end: 3 numbers [kg m], optional. Value of inertia_per_length at the end of the beam, with linear interpolation in between; constant if not given.
         """
     def matrix_beam(self, name: str, *, from_: Vector, to: Vector, elements: int, stiffness: Inertia, mass_per_length: Number, inertia_per_length: Inertia, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', center: Vector | None = [0, 0, 0], stiffness_end: Inertia | None = None, mass_per_length_end: Number | None = None, center_end: Vector | None = None, inertia_per_length_end: Inertia | None = None) -> Beam:
         """Beam with a section given by its full stiffness matrix and its inertia.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         stiffness: a 6x6 matrix or its diagonal, required. Symmetric 6x6 matrix from strains (axial, shear y, shear z, torsion, bending y, bending z) to forces and moments: its rows, or its diagonal.
         mass_per_length: a number [kg/m], required. Mass per length.
         center: 3 numbers [m], default [0, 0, 0]. Centre of mass of the section, relative to the beam's axis.
         inertia_per_length: 3 or 6 numbers, or a 3x3 matrix [kg m], required. Inertia per length about the centre of mass, section axes.
-        stiffness_end: a 6x6 matrix or its diagonal, optional. The same as stiffness at the end of the beam, linear in between; constant if not given.
-        mass_per_length_end: a number [kg/m], optional. The same as mass_per_length at the end of the beam, linear in between; constant if not given.
-        center_end: 3 numbers [m], optional. The same as center at the end of the beam, linear in between; constant if not given.
-        inertia_per_length_end: 3 or 6 numbers, or a 3x3 matrix [kg m], optional. The same as inertia_per_length at the end of the beam, linear in between; constant if not given.
+        stiffness_end: a 6x6 matrix or its diagonal, optional. Value of stiffness at the end of the beam, with linear interpolation in between; constant if not given.
+        mass_per_length_end: a number [kg/m], optional. Value of mass_per_length at the end of the beam, with linear interpolation in between; constant if not given.
+        center_end: 3 numbers [m], optional. Value of center at the end of the beam, with linear interpolation in between; constant if not given.
+        inertia_per_length_end: 3 or 6 numbers, or a 3x3 matrix [kg m], optional. Value of inertia_per_length at the end of the beam, with linear interpolation in between; constant if not given.
         """
     def rectangle_flexible(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, width: Number, height: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = None, shear_factor_z: Number | None = None, width_end: Number | None = None, height_end: Number | None = None, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off', of: FlexibleLike | None = None) -> FlexibleBody:
         """Linear beam with a solid rectangular section. Groups of nodes: start and end.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         young: a number [N/m^2], required. Young's modulus.
@@ -432,26 +432,26 @@ class Builder(Document, Owner):
         shear_factor_z: a number, optional. Share of the area that resists shear along z; Cowper's for this shape if not given.
         width: a number [m], required. Width, along y.
         height: a number [m], required. Height, along z.
-        width_end: a number [m], optional. The same as width at the end of the beam, linear in between; constant if not given.
-        height_end: a number [m], optional. The same as height at the end of the beam, linear in between; constant if not given.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
-        of: a flexible body, optional. The frame that the beam is a member of, in whose axes places and directions then are; what concerns the whole body, such as modes and damping, is given there. If not given, the beam is a flexible body itself.
+        width_end: a number [m], optional. Value of width at the end of the beam, with linear interpolation in between; constant if not given.
+        height_end: a number [m], optional. Value of height at the end of the beam, with linear interpolation in between; constant if not given.
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        of: a flexible body, optional. Frame that the beam is a member of. Positions and directions are then in the axes of the frame, and modes and damping are those of the frame. If not given, the beam is a flexible body of its own.
         """
     def hollow_rectangle_flexible(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, width: Number, height: Number, thickness: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = None, shear_factor_z: Number | None = None, width_end: Number | None = None, height_end: Number | None = None, thickness_end: Number | None = None, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off', of: FlexibleLike | None = None) -> FlexibleBody:
         """Linear beam with a thin-walled rectangular section. Groups of nodes: start and end.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         young: a number [N/m^2], required. Young's modulus.
@@ -463,27 +463,27 @@ class Builder(Document, Owner):
         width: a number [m], required. Width, along y.
         height: a number [m], required. Height, along z.
         thickness: a number [m], required. Thickness of the wall.
-        width_end: a number [m], optional. The same as width at the end of the beam, linear in between; constant if not given.
-        height_end: a number [m], optional. The same as height at the end of the beam, linear in between; constant if not given.
-        thickness_end: a number [m], optional. The same as thickness at the end of the beam, linear in between; constant if not given.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
-        of: a flexible body, optional. The frame that the beam is a member of, in whose axes places and directions then are; what concerns the whole body, such as modes and damping, is given there. If not given, the beam is a flexible body itself.
+        width_end: a number [m], optional. Value of width at the end of the beam, with linear interpolation in between; constant if not given.
+        height_end: a number [m], optional. Value of height at the end of the beam, with linear interpolation in between; constant if not given.
+        thickness_end: a number [m], optional. Value of thickness at the end of the beam, with linear interpolation in between; constant if not given.
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        of: a flexible body, optional. Frame that the beam is a member of. Positions and directions are then in the axes of the frame, and modes and damping are those of the frame. If not given, the beam is a flexible body of its own.
         """
     def circle_flexible(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, radius: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = None, shear_factor_z: Number | None = None, radius_end: Number | None = None, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off', of: FlexibleLike | None = None) -> FlexibleBody:
         """Linear beam with a solid circular section. Groups of nodes: start and end.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         young: a number [N/m^2], required. Young's modulus.
@@ -493,25 +493,25 @@ class Builder(Document, Owner):
         shear_factor_y: a number, optional. Share of the area that resists shear along y; Cowper's for this shape if not given.
         shear_factor_z: a number, optional. Share of the area that resists shear along z; Cowper's for this shape if not given.
         radius: a number [m], required. Radius.
-        radius_end: a number [m], optional. The same as radius at the end of the beam, linear in between; constant if not given.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
-        of: a flexible body, optional. The frame that the beam is a member of, in whose axes places and directions then are; what concerns the whole body, such as modes and damping, is given there. If not given, the beam is a flexible body itself.
+        radius_end: a number [m], optional. Value of radius at the end of the beam, with linear interpolation in between; constant if not given.
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        of: a flexible body, optional. Frame that the beam is a member of. Positions and directions are then in the axes of the frame, and modes and damping are those of the frame. If not given, the beam is a flexible body of its own.
         """
     def tube_flexible(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, radius: Number, thickness: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = None, shear_factor_z: Number | None = None, radius_end: Number | None = None, thickness_end: Number | None = None, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off', of: FlexibleLike | None = None) -> FlexibleBody:
         """Linear beam with a hollow circular section. Groups of nodes: start and end.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         young: a number [N/m^2], required. Young's modulus.
@@ -522,26 +522,26 @@ class Builder(Document, Owner):
         shear_factor_z: a number, optional. Share of the area that resists shear along z; Cowper's for this shape if not given.
         radius: a number [m], required. Outer radius.
         thickness: a number [m], required. Thickness of the wall.
-        radius_end: a number [m], optional. The same as radius at the end of the beam, linear in between; constant if not given.
-        thickness_end: a number [m], optional. The same as thickness at the end of the beam, linear in between; constant if not given.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
-        of: a flexible body, optional. The frame that the beam is a member of, in whose axes places and directions then are; what concerns the whole body, such as modes and damping, is given there. If not given, the beam is a flexible body itself.
+        radius_end: a number [m], optional. Value of radius at the end of the beam, with linear interpolation in between; constant if not given.
+        thickness_end: a number [m], optional. Value of thickness at the end of the beam, with linear interpolation in between; constant if not given.
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        of: a flexible body, optional. Frame that the beam is a member of. Positions and directions are then in the axes of the frame, and modes and damping are those of the frame. If not given, the beam is a flexible body of its own.
         """
     def section_flexible(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, area: Number, moment_y: Number, moment_z: Number, torsion_constant: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = 0.8333333333333334, shear_factor_z: Number | None = 0.8333333333333334, area_end: Number | None = None, moment_y_end: Number | None = None, moment_z_end: Number | None = None, torsion_constant_end: Number | None = None, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off', of: FlexibleLike | None = None) -> FlexibleBody:
         """Linear beam with a section given by its area, second moments and torsion constant. Groups of nodes: start and end.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         young: a number [N/m^2], required. Young's modulus.
@@ -554,28 +554,28 @@ class Builder(Document, Owner):
         moment_y: a number [m^4], required. Second moment of area about y.
         moment_z: a number [m^4], required. Second moment of area about z.
         torsion_constant: a number [m^4], required. Torsion constant.
-        area_end: a number [m^2], optional. The same as area at the end of the beam, linear in between; constant if not given.
-        moment_y_end: a number [m^4], optional. The same as moment_y at the end of the beam, linear in between; constant if not given.
-        moment_z_end: a number [m^4], optional. The same as moment_z at the end of the beam, linear in between; constant if not given.
-        torsion_constant_end: a number [m^4], optional. The same as torsion_constant at the end of the beam, linear in between; constant if not given.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
-        of: a flexible body, optional. The frame that the beam is a member of, in whose axes places and directions then are; what concerns the whole body, such as modes and damping, is given there. If not given, the beam is a flexible body itself.
+        area_end: a number [m^2], optional. Value of area at the end of the beam, with linear interpolation in between; constant if not given.
+        moment_y_end: a number [m^4], optional. Value of moment_y at the end of the beam, with linear interpolation in between; constant if not given.
+        moment_z_end: a number [m^4], optional. Value of moment_z at the end of the beam, with linear interpolation in between; constant if not given.
+        torsion_constant_end: a number [m^4], optional. Value of torsion_constant at the end of the beam, with linear interpolation in between; constant if not given.
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        of: a flexible body, optional. Frame that the beam is a member of. Positions and directions are then in the axes of the frame, and modes and damping are those of the frame. If not given, the beam is a flexible body of its own.
         """
     def stiffness_flexible(self, name: str, *, from_: Vector, to: Vector, elements: int, axial_stiffness: Number, shear_stiffness_y: Number, shear_stiffness_z: Number, torsional_stiffness: Number, bending_stiffness_y: Number, bending_stiffness_z: Number, mass_per_length: Number, inertia_per_length: Vector, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', axial_stiffness_end: Number | None = None, shear_stiffness_y_end: Number | None = None, shear_stiffness_z_end: Number | None = None, torsional_stiffness_end: Number | None = None, bending_stiffness_y_end: Number | None = None, bending_stiffness_z_end: Number | None = None, mass_per_length_end: Number | None = None, inertia_per_length_end: Vector | None = None, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off', of: FlexibleLike | None = None) -> FlexibleBody:
         """Linear beam with a section given by its stiffnesses and inertias. Groups of nodes: start and end.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         axial_stiffness: a number [N], required. E A.
@@ -586,124 +586,124 @@ class Builder(Document, Owner):
         bending_stiffness_z: a number [N m^2], required. E I about z.
         mass_per_length: a number [kg/m], required. Mass per length.
         inertia_per_length: 3 numbers [kg m], required. Moments of inertia per length about x, y and z.
-        axial_stiffness_end: a number [N], optional. The same as axial_stiffness at the end of the beam, linear in between; constant if not given.
-        shear_stiffness_y_end: a number [N], optional. The same as shear_stiffness_y at the end of the beam, linear in between; constant if not given.
-        shear_stiffness_z_end: a number [N], optional. The same as shear_stiffness_z at the end of the beam, linear in between; constant if not given.
-        torsional_stiffness_end: a number [N m^2], optional. The same as torsional_stiffness at the end of the beam, linear in between; constant if not given.
-        bending_stiffness_y_end: a number [N m^2], optional. The same as bending_stiffness_y at the end of the beam, linear in between; constant if not given.
-        bending_stiffness_z_end: a number [N m^2], optional. The same as bending_stiffness_z at the end of the beam, linear in between; constant if not given.
-        mass_per_length_end: a number [kg/m], optional. The same as mass_per_length at the end of the beam, linear in between; constant if not given.
-        inertia_per_length_end: 3 numbers [kg m], optional. The same as inertia_per_length at the end of the beam, linear in between; constant if not given.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
-        of: a flexible body, optional. The frame that the beam is a member of, in whose axes places and directions then are; what concerns the whole body, such as modes and damping, is given there. If not given, the beam is a flexible body itself.
+        axial_stiffness_end: a number [N], optional. Value of axial_stiffness at the end of the beam, with linear interpolation in between; constant if not given.
+        shear_stiffness_y_end: a number [N], optional. Value of shear_stiffness_y at the end of the beam, with linear interpolation in between; constant if not given.
+        shear_stiffness_z_end: a number [N], optional. Value of shear_stiffness_z at the end of the beam, with linear interpolation in between; constant if not given.
+        torsional_stiffness_end: a number [N m^2], optional. Value of torsional_stiffness at the end of the beam, with linear interpolation in between; constant if not given.
+        bending_stiffness_y_end: a number [N m^2], optional. Value of bending_stiffness_y at the end of the beam, with linear interpolation in between; constant if not given.
+        bending_stiffness_z_end: a number [N m^2], optional. Value of bending_stiffness_z at the end of the beam, with linear interpolation in between; constant if not given.
+        mass_per_length_end: a number [kg/m], optional. Value of mass_per_length at the end of the beam, with linear interpolation in between; constant if not given.
+        inertia_per_length_end: 3 numbers [kg m], optional. Value of inertia_per_length at the end of the beam, with linear interpolation in between; constant if not given.
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        of: a flexible body, optional. Frame that the beam is a member of. Positions and directions are then in the axes of the frame, and modes and damping are those of the frame. If not given, the beam is a flexible body of its own.
         """
     def matrix_flexible(self, name: str, *, from_: Vector, to: Vector, elements: int, stiffness: Inertia, mass_per_length: Number, inertia_per_length: Inertia, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', center: Vector | None = [0, 0, 0], stiffness_end: Inertia | None = None, mass_per_length_end: Number | None = None, center_end: Vector | None = None, inertia_per_length_end: Inertia | None = None, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off', of: FlexibleLike | None = None) -> FlexibleBody:
         """Linear beam with a section given by its full stiffness matrix and its inertia. Groups of nodes: start and end.
 
-        from_: 3 numbers [m], required. Where the beam starts, inertial axes.
-        to: 3 numbers [m], required. Where it ends.
-        through: a point or a list of points [m], optional. A point between, on the circular arc that the relaxed beam is; or a list of two points or more, which it goes through as a cubic spline. Straight if not given.
-        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, as near as it can be across the beam, inertial axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam along z, its y axis is the inertial one.
-        twist: a number [rad], default 0. By how much the section of the relaxed beam turns about its axis from the start to the end.
+        from_: 3 numbers [m], required. Start of the beam, inertial axes.
+        to: 3 numbers [m], required. End of the beam.
+        through: a point or a list of points [m], optional. Shape of the relaxed beam: an intermediate point of a circular arc, or a list of at least two points of a cubic spline. Straight if not given.
+        y_axis: 3 numbers, optional. Direction of the section's y axis at the start, inertial axes; its component along the beam is ignored. If not given, the section's z axis is as close as possible to the inertial z axis. For a beam along z, the section's y axis is the inertial y axis.
+        twist: a number [rad], default 0. Twist of the section of the relaxed beam about its axis, from start to end.
         elements: a whole number, required. Number of elements.
-        element: one of two_node, three_node, default "two_node". Kind of the elements: error of second or of fourth order in their length.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; the beam begins as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        element: one of two_node, three_node, default "two_node". Type of the elements: their error is of second or of fourth order in the element length.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the start, inertial axes; initially the beam moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity of the beam, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the nodes; the model's formulation if not given.
         stiffness: a 6x6 matrix or its diagonal, required. Symmetric 6x6 matrix from strains (axial, shear y, shear z, torsion, bending y, bending z) to forces and moments: its rows, or its diagonal.
         mass_per_length: a number [kg/m], required. Mass per length.
         center: 3 numbers [m], default [0, 0, 0]. Centre of mass of the section, relative to the beam's axis.
         inertia_per_length: 3 or 6 numbers, or a 3x3 matrix [kg m], required. Inertia per length about the centre of mass, section axes.
-        stiffness_end: a 6x6 matrix or its diagonal, optional. The same as stiffness at the end of the beam, linear in between; constant if not given.
-        mass_per_length_end: a number [kg/m], optional. The same as mass_per_length at the end of the beam, linear in between; constant if not given.
-        center_end: 3 numbers [m], optional. The same as center at the end of the beam, linear in between; constant if not given.
-        inertia_per_length_end: 3 or 6 numbers, or a 3x3 matrix [kg m], optional. The same as inertia_per_length at the end of the beam, linear in between; constant if not given.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
-        of: a flexible body, optional. The frame that the beam is a member of, in whose axes places and directions then are; what concerns the whole body, such as modes and damping, is given there. If not given, the beam is a flexible body itself.
+        stiffness_end: a 6x6 matrix or its diagonal, optional. Value of stiffness at the end of the beam, with linear interpolation in between; constant if not given.
+        mass_per_length_end: a number [kg/m], optional. Value of mass_per_length at the end of the beam, with linear interpolation in between; constant if not given.
+        center_end: 3 numbers [m], optional. Value of center at the end of the beam, with linear interpolation in between; constant if not given.
+        inertia_per_length_end: 3 or 6 numbers, or a 3x3 matrix [kg m], optional. Value of inertia_per_length at the end of the beam, with linear interpolation in between; constant if not given.
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        of: a flexible body, optional. Frame that the beam is a member of. Positions and directions are then in the axes of the frame, and modes and damping are those of the frame. If not given, the beam is a flexible body of its own.
         """
     def frame(self, name: str, *, position: Vector | None = [0, 0, 0], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', damping: Number | None = 0, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off') -> FlexibleBody:
-        """Frame of linear beams, its members, which are joined rigidly where their ends meet each other or a node of another. Members are entries with the keys of a beam and `of`, in the axes of the frame. Groups of nodes: MEMBER.start and MEMBER.end.
+        """Frame of linear beams, its members. They are rigidly connected where an end coincides with an end or a node of another member. Members are entries with the keys of a beam and `of`, in the axes of the frame. Groups of nodes: MEMBER.start and MEMBER.end.
 
-        position: 3 numbers [m], default [0, 0, 0]. Initial place of the origin of the body's axes, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        position: 3 numbers [m], default [0, 0, 0]. Initial position of the origin of the body's axes, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Initial orientation, body to inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the origin, inertial axes; the body begins as a rigid one. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the origin, inertial axes; initially the body moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the floating frame; the model's formulation if not given.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
         """
     def brick(self, name: str, *, size: Vector, divisions: Vector, young: Number, density: Number, position: Vector | None = [0, 0, 0], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', damping: Number | None = 0, poisson: Number | None = 0.3, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off') -> FlexibleBody:
         """Box of solid elements with eight nodes and incompatible modes. Groups of nodes: its faces x-, x+, y-, y+, z- and z+.
 
-        position: 3 numbers [m], default [0, 0, 0]. Initial place of the origin of the body's axes, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        position: 3 numbers [m], default [0, 0, 0]. Initial position of the origin of the body's axes, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Initial orientation, body to inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the origin, inertial axes; the body begins as a rigid one. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the origin, inertial axes; initially the body moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the floating frame; the model's formulation if not given.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        size: 3 numbers [m], required. Lengths along the body's x, y and z axes, whose origin is in the middle.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        size: 3 numbers [m], required. Lengths along the body's x, y and z axes; their origin is the centre of the brick.
         divisions: 3 numbers, required. Number of elements along x, y and z.
         young: a number [N/m^2], required. Young's modulus.
         poisson: a number, default 0.3. Poisson's ratio.
         density: a number [kg/m^3], required. Density.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
         """
     def mesh(self, name: str, *, file: str, young: Number, density: Number, position: Vector | None = [0, 0, 0], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', damping: Number | None = 0, scale: Number | None = 1, poisson: Number | None = 0.3, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off') -> FlexibleBody:
         """Body of solid elements from a mesh. Groups of nodes: the physical groups of the mesh.
 
-        position: 3 numbers [m], default [0, 0, 0]. Initial place of the origin of the body's axes, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        position: 3 numbers [m], default [0, 0, 0]. Initial position of the origin of the body's axes, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Initial orientation, body to inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the origin, inertial axes; the body begins as a rigid one. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the origin, inertial axes; initially the body moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the floating frame; the model's formulation if not given.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
         file: a string, required. Mesh of hexahedra with 8 nodes or tetrahedra with 4 or 10, as Gmsh writes it in the ASCII formats 2.2 and 4.1. Its path is relative to the model's file.
         scale: a number, default 1. Metres per unit of the mesh.
         young: a number [N/m^2], required. Young's modulus.
         poisson: a number, default 0.3. Poisson's ratio.
         density: a number [kg/m^3], required. Density.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
         """
     def matrices(self, name: str, *, mass_matrix: str, stiffness_matrix: str, nodes: str, position: Vector | None = [0, 0, 0], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', damping: Number | None = 0, method: str | None = 'craig_bampton', modes: int | None = 6, damping_ratio: Number | None = 0, geometric_stiffness: str | None = 'off') -> FlexibleBody:
         """Body given by the mass and stiffness matrices of a linear finite element model, three displacements or three displacements and three rotations for each node.
 
-        position: 3 numbers [m], default [0, 0, 0]. Initial place of the origin of the body's axes, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        position: 3 numbers [m], default [0, 0, 0]. Initial position of the origin of the body's axes, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Initial orientation, body to inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
-        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the origin, inertial axes; the body begins as a rigid one. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the origin, inertial axes; initially the body moves as a rigid body. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the floating frame; the model's formulation if not given.
-        damping: a number [s], default 0. Internal damping: forces are those of the strains plus this time times their rates.
-        mass_matrix: a string, required. Mass matrix: MatrixMarket, or .npz of scipy.sparse.save_npz (csr, csc, coo) or of np.savez, there the array M or the one that is named after a colon, body.npz:mass. Its path is relative to the model's file.
+        damping: a number [s], default 0. Kelvin-Voigt damping time tau: sigma = C (eps + tau d(eps)/dt).
+        mass_matrix: a string, required. Mass matrix: MatrixMarket, or .npz of scipy.sparse.save_npz (csr, csc, coo) or of np.savez. Of the latter the array M, or the one named after a colon: body.npz:mass. Its path is relative to the model's file.
         stiffness_matrix: a string, required. Stiffness matrix in a file of the same kinds; of np.savez the array K. Its path is relative to the model's file.
-        nodes: a string, required. Places of the nodes, one in each row of a matrix in a file of the same kinds, body axes; of np.savez the array nodes. Its path is relative to the model's file.
-        method: one of craig_bampton, free, default "craig_bampton". How modes are chosen: static deformations by the interfaces and modes with held interfaces (Hurty, Craig, Bampton), or modes of the free body.
-        modes: a whole number, default 6. Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top of the static deformations, or those of the free body.
-        damping_ratio: a number, default 0. Damping of all modes of the free body as a share of the critical one.
-        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
+        nodes: a string, required. Positions of the nodes, one per row of a matrix in a file of the same kinds, body axes; of np.savez the array nodes. Its path is relative to the model's file.
+        method: one of craig_bampton, free, default "craig_bampton". Method of model reduction: static interface modes and fixed-interface normal modes (Hurty, Craig, Bampton), or free-free normal modes.
+        modes: a whole number, default 6. Number of fixed-interface or free-free normal modes, rounded up to a multiple of three. Static interface modes are added to the former.
+        damping_ratio: a number, default 0. Damping ratio of all free-free modes: damping as a fraction of critical damping.
+        geometric_stiffness: one of off, on, default "off". on: displacements are quadratic in the modal coordinates, which includes the foreshortening by bending. Centrifugal forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.
         """
     def interface(self, name: str, of: FlexibleLike, *, at: Vector, radius: Number | None = None, group: str | None = None, formulation: str | None = 'model') -> FlexibleBody:
-        """Place of a flexible body where joints and forces may act: a body without inertia that follows the material.
+        """Attachment point of a flexible body for joints and forces: a massless body that moves with the material.
 
         of: a flexible body, required. The flexible body.
-        at: 3 numbers [m], required. Its place in the initial configuration, inertial axes.
-        radius: a number [m], optional. All nodes of the body within this distance move with the interface, as one rigid piece; the node at the place alone if neither this nor a group is given.
-        group: a string, optional. All nodes of this group move with the interface, as one rigid piece: a face of a brick, start or end of a beam.
+        at: 3 numbers [m], required. Its position in the initial configuration, inertial axes.
+        radius: a number [m], optional. All nodes of the body within this distance move rigidly with the interface. If neither this nor a group is given, only the node at its position does.
+        group: a string, optional. All nodes of this group move rigidly with the interface: a face of a brick, start or end of a beam.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of the interface; the model's formulation if not given.
 
         `of` is an argument after the name, or given by its keyword.
@@ -713,7 +713,7 @@ class Builder(Document, Owner):
         """Ball joint: a point of the first body and a point of the second coincide.
 
         between: two bodies, required. The two bodies.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -724,9 +724,9 @@ class Builder(Document, Owner):
         """Hinge: the second body turns about an axis of the first.
 
         between: two bodies, required. The two bodies.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axis: 3 numbers, required. Axis of the hinge in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
-        zero: a number [rad], optional. Where the angle of the joint is zero, measured from the initial configuration: sensors, targets, drives and springs then count from there. 0 if not given.
+        zero: a number [rad], optional. Zero position of the angle of the joint, relative to the initial configuration. Sensors, targets, drives and springs measure from there. 0 if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -737,9 +737,9 @@ class Builder(Document, Owner):
         """Slider: the second body moves along an axis of the first, without turning.
 
         between: two bodies, required. The two bodies.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axis: 3 numbers, required. Direction of the sliding in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
-        zero: a number [m], optional. Where the displacement of the joint is zero, measured from the initial configuration: sensors, targets, drives and springs then count from there. 0 if not given.
+        zero: a number [m], optional. Zero position of the displacement of the joint, relative to the initial configuration. Sensors, targets, drives and springs measure from there. 0 if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -750,10 +750,10 @@ class Builder(Document, Owner):
         """The second body moves along an axis of the first and turns about it.
 
         between: two bodies, required. The two bodies.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axis: 3 numbers, required. The axis in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
-        zero: a number [rad], optional. Where the angle of the joint is zero, measured from the initial configuration: sensors, targets, drives and springs then count from there. 0 if not given.
-        zero_displacement: a number [m], optional. Where the displacement of the joint is zero, measured from the initial configuration: sensors, targets, drives and springs then count from there. 0 if not given.
+        zero: a number [rad], optional. Zero position of the angle of the joint, relative to the initial configuration. Sensors, targets, drives and springs measure from there. 0 if not given.
+        zero_displacement: a number [m], optional. Zero position of the displacement of the joint, relative to the initial configuration. Sensors, targets, drives and springs measure from there. 0 if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -764,7 +764,7 @@ class Builder(Document, Owner):
         """Cardan joint: two points coincide, and an axis of the first body keeps its angle to an axis of the second.
 
         between: two bodies, required. The two bodies.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         first_axis: 3 numbers, required. Axis carried by the first body, in the initial configuration, inertial axes. Two axes given in body axes are perpendicular to each other. Or in the axes of that body: {"BODY": [x, y, z]}.
         second_axis: 3 numbers, required. Axis carried by the second body, in the initial configuration, inertial axes. Or in the axes of that body: {"BODY": [x, y, z]}.
 
@@ -774,12 +774,12 @@ class Builder(Document, Owner):
     def universal(self, name: str, *, between: Sequence[BodyLike], at: Vector, first_axis: Vector, second_axis: Vector) -> Joint: ...
     @overload
     def planar_joint(self, name: str, *between: BodyLike, at: Vector, axis: Vector, zero: Number | None = None) -> Joint:
-        """A plane of the second body moves in a plane of the first: two displacements and a turn.
+        """A plane of the second body moves in a plane of the first: two displacements and a rotation.
 
         between: two bodies, required. The two bodies.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axis: 3 numbers, required. Normal of the plane in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
-        zero: a number [rad], optional. Where the angle of the joint is zero, measured from the initial configuration: sensors, targets, drives and springs then count from there. 0 if not given.
+        zero: a number [rad], optional. Zero position of the angle of the joint, relative to the initial configuration. Sensors, targets, drives and springs measure from there. 0 if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -790,7 +790,7 @@ class Builder(Document, Owner):
         """Weld: the two bodies move as one.
 
         between: two bodies, required. The two bodies.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -813,9 +813,9 @@ class Builder(Document, Owner):
         """A point of the second body stays on a line of the first.
 
         between: two bodies, required. The two bodies.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axis: 3 numbers, required. Direction of the line in the initial configuration, inertial axes. Or in the axes of that body: {"BODY": [x, y, z]}.
-        zero: a number [m], optional. Where the displacement of the joint is zero, measured from the initial configuration: sensors, targets, drives and springs then count from there. 0 if not given.
+        zero: a number [m], optional. Zero position of the displacement of the joint, relative to the initial configuration. Sensors, targets, drives and springs measure from there. 0 if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -826,7 +826,7 @@ class Builder(Document, Owner):
         """A point of the second body stays in a plane of the first.
 
         between: two bodies, required. The two bodies.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axis: 3 numbers, required. Normal of the plane in the initial configuration, inertial axes. Or in the axes of that body: {"BODY": [x, y, z]}.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
@@ -835,11 +835,11 @@ class Builder(Document, Owner):
     def point_on_plane(self, name: str, *, between: Sequence[BodyLike], at: Vector, axis: Vector) -> Joint: ...
     @overload
     def generic(self, name: str, *between: BodyLike, at: Vector, fixed: Sequence[str], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}) -> Joint:
-        """Any of six directions held: places along three axes that the first body carries, and turns about them.
+        """Constrains any of six relative motions: displacements along three axes of the first body and rotations about them.
 
         between: two bodies, required. The two bodies; the first carries the axes.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
-        fixed: some of x, y, z, rotation_x, rotation_y, rotation_z, required. The directions that are held; the others are free.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        fixed: some of x, y, z, rotation_x, rotation_y, rotation_z, required. The constrained motions; the others are free.
         orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Axes of the joint in the initial configuration, joint to inertial axes.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
@@ -851,7 +851,7 @@ class Builder(Document, Owner):
         """The second body turns about an axis of the first and moves along it in proportion.
 
         between: two bodies, required. The two bodies.
-        at: 3 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axis: 3 numbers, required. Axis of the screw in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         pitch: a number [m], required. Displacement along the axis per full turn.
 
@@ -877,7 +877,7 @@ class Builder(Document, Owner):
         """Drives a joint: its angle or displacement is a given function of time.
 
         joint: a joint, required. The joint that is driven.
-        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        coordinate: one of auto, angle, displacement, default "auto". Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.
         motion: a number [rad or m], required. The coordinate, counted from the zero of the joint: a number or a function of the time t. An expression may name the time t.
 
         `joint` is an argument after the name, or given by its keyword.
@@ -886,7 +886,7 @@ class Builder(Document, Owner):
         """Drives a joint: the rate of its angle or displacement is a given function of time.
 
         joint: a joint, required. The joint that is driven.
-        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        coordinate: one of auto, angle, displacement, default "auto". Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.
         velocity: a number [rad/s or m/s], required. The rate of the coordinate: a number or a function of the time t. An expression may name the time t.
 
         `joint` is an argument after the name, or given by its keyword.
@@ -923,7 +923,7 @@ class Builder(Document, Owner):
 
         between: two bodies, required. The two bodies at the ends of the rope.
         points: 2 points [m], required. The two points in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
-        pulleys: 2 points [m], required. Where the rope to the first body and the rope to the second leave their pulleys, in the initial configuration, inertial axes; both may be one point.
+        pulleys: 2 points [m], required. Points where the ropes to the first and to the second body leave their pulleys, in the initial configuration, inertial axes; they may coincide.
         on: a body, optional. The body that carries the pulleys; ground if not given.
         ratio: a number, default 1. How many strands carry the second body: 1 for a plain rope, 2 for a loose pulley.
         length: a number [m], optional. Length to the first body, and ratio times the length to the second: of a winch a function of time; the initial one if not given. An expression may name the time t.
@@ -937,8 +937,8 @@ class Builder(Document, Owner):
         """Hinge in the plane: the second body turns about a point of the first.
 
         between: two bodies, required. The two bodies.
-        at: 2 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y], ...}.
-        zero: a number [rad], optional. Where the angle of the joint is zero, measured from the initial configuration: sensors, targets, drives and springs then count from there. 0 if not given.
+        at: 2 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y], ...}.
+        zero: a number [rad], optional. Zero position of the angle of the joint, relative to the initial configuration. Sensors, targets, drives and springs measure from there. 0 if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -949,9 +949,9 @@ class Builder(Document, Owner):
         """Slider in the plane: the second body moves along a line of the first, without turning.
 
         between: two bodies, required. The two bodies.
-        at: 2 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y], ...}.
+        at: 2 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y], ...}.
         axis: 2 numbers, required. Direction of the sliding in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y], ...}.
-        zero: a number [m], optional. Where the displacement of the joint is zero, measured from the initial configuration: sensors, targets, drives and springs then count from there. 0 if not given.
+        zero: a number [m], optional. Zero position of the displacement of the joint, relative to the initial configuration. Sensors, targets, drives and springs measure from there. 0 if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -962,7 +962,7 @@ class Builder(Document, Owner):
         """Weld in the plane: the two bodies move as one.
 
         between: two bodies, required. The two bodies.
-        at: 2 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y], ...}.
+        at: 2 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y], ...}.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -973,9 +973,9 @@ class Builder(Document, Owner):
         """In the plane, a point of the second body stays on a line of the first.
 
         between: two bodies, required. The two bodies.
-        at: 2 numbers [m], required. Place of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y], ...}.
+        at: 2 numbers [m], required. Position of the joint in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y], ...}.
         axis: 2 numbers, required. Direction of the line in the initial configuration, inertial axes. Or in the axes of that body: {"BODY": [x, y]}.
-        zero: a number [m], optional. Where the displacement of the joint is zero, measured from the initial configuration: sensors, targets, drives and springs then count from there. 0 if not given.
+        zero: a number [m], optional. Zero position of the displacement of the joint, relative to the initial configuration. Sensors, targets, drives and springs measure from there. 0 if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -986,8 +986,8 @@ class Builder(Document, Owner):
 
         on: a body, required. The body it acts on.
         force: 3 numbers [N], required. Its components. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
-        axes: one of inertial, body, default "inertial". Axes of the components: they stand still, or turn with the body.
-        rotation: a rotation, optional. Axes that turn with the body, to body axes; those of the body if not given.
+        axes: one of inertial, body, default "inertial". Axes of the components: inertial, or fixed to the body.
+        rotation: a rotation, optional. Rotation from these body-fixed axes to the body axes; the body axes if not given.
         at: 3 numbers [m], optional. Point of the body in the initial configuration, inertial axes; the centre of mass if not given. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
 
         `on` is an argument after the name, or given by its keyword.
@@ -997,14 +997,14 @@ class Builder(Document, Owner):
 
         on: a body, required. The body it acts on.
         torque: 3 numbers [N m], required. Its components. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
-        axes: one of inertial, body, default "inertial". Axes of the components: they stand still, or turn with the body.
-        rotation: a rotation, optional. Axes that turn with the body, to body axes; those of the body if not given.
+        axes: one of inertial, body, default "inertial". Axes of the components: inertial, or fixed to the body.
+        rotation: a rotation, optional. Rotation from these body-fixed axes to the body axes; the body axes if not given.
 
         `on` is an argument after the name, or given by its keyword.
         """
     @overload
     def spring_damper(self, name: str, *between: BodyLike, points: Points, stiffness: Number | None = 0, damping: Number | None = 0, free_length: Number | None = None, side: str | None = 'both') -> Force:
-        """Linear spring and damper along the line between two points, on one side only if wanted: a rope, a bump stop.
+        """Linear spring and damper along the line between two points, optionally one-sided: a rope, a bump stop.
 
         between: two bodies, required. The two bodies.
         points: 2 points [m], required. The two points in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
@@ -1022,7 +1022,7 @@ class Builder(Document, Owner):
         """Springs and dampers along and about three axes that are fixed to the first body; relaxed in the initial configuration.
 
         between: two bodies, required. The two bodies; the first carries the axes.
-        at: 3 numbers [m], required. Place in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        at: 3 numbers [m], required. Position in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Axes of the bushing in the initial configuration, bushing to inertial axes.
         stiffness: 3 numbers [N/m], default [0, 0, 0]. Spring constants along the axes. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         damping: 3 numbers [N s/m], default [0, 0, 0]. Damping constants along the axes. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
@@ -1034,10 +1034,10 @@ class Builder(Document, Owner):
     @overload
     def bushing(self, name: str, *, between: Sequence[BodyLike], at: Vector, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, stiffness: Vector | None = [0, 0, 0], damping: Vector | None = [0, 0, 0], rotational_stiffness: Vector | None = [0, 0, 0], rotational_damping: Vector | None = [0, 0, 0]) -> Force: ...
     def joint_spring(self, name: str, joint: JointLike, *, coordinate: str | None = 'auto', stiffness: Number | None = 0, cubic_stiffness: Number | None = 0, damping: Number | None = 0, free: Number | None = 0, backlash: Number | None = 0) -> Force:
-        """Spring and damper on the angle or the displacement of a joint; an angle may wind up over many turns.
+        """Spring and damper on the angle or the displacement of a joint; an angle may exceed one turn.
 
         joint: a joint, required. The joint it acts in.
-        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        coordinate: one of auto, angle, displacement, default "auto". Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.
         stiffness: a number [N m/rad or N/m], default 0. Spring constant k. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         cubic_stiffness: a number [N m/rad^3 or N/m^3], default 0. Spring constant k3 of the cube of the deflection. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         damping: a number [N m s/rad or N s/m], default 0. Damping constant. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
@@ -1047,10 +1047,10 @@ class Builder(Document, Owner):
         `joint` is an argument after the name, or given by its keyword.
         """
     def joint_stop(self, name: str, joint: JointLike, *, stiffness: Number, coordinate: str | None = 'auto', lower: Number | None = None, upper: Number | None = None, exponent: Number | None = 1, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None) -> Force:
-        """Elastic stops that limit the angle or the displacement of a joint, with losses as a restitution or a damping says.
+        """Elastic stops that limit the angle or the displacement of a joint, with losses by a restitution or a damping.
 
         joint: a joint, required. The joint whose motion it limits.
-        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        coordinate: one of auto, angle, displacement, default "auto". Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.
         lower: a number [rad or m], optional. Least angle or displacement, counted from the zero of the joint; no limit if not given.
         upper: a number [rad or m], optional. Largest angle or displacement; no limit if not given.
         stiffness: a number [N m/rad^n or N/m^n], required. Stiffness k of the force k d^n of the penetration d.
@@ -1065,11 +1065,11 @@ class Builder(Document, Owner):
         """Motor in a joint: proportional-derivative control towards a target, and feed-forward.
 
         joint: a joint, required. The joint it acts in.
-        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        coordinate: one of auto, angle, displacement, default "auto". Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.
         proportional: a number [N m/rad or N/m], default 0. Gain on the deviation from the target. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         derivative: a number [N m s/rad or N s/m], default 0. Gain on the deviation from the target's rate. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
-        target: a number [rad or m], default 0. Where the coordinate should be. The derivative gain sees the rate of a function of time; of a target that names a state or a sensor it takes the whole rate as 0. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
-        feed_forward: a number [N m or N], default 0. Torque or force besides. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
+        target: a number [rad or m], default 0. Target value of the coordinate. The derivative gain uses the rate of a target that is a function of time; for a target with states or sensors this rate is taken as 0. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
+        feed_forward: a number [N m or N], default 0. Additional torque or force. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         limit: a number [N m or N], default 0. Largest torque or force, in either direction; 0: no limit.
 
         `joint` is an argument after the name, or given by its keyword.
@@ -1077,22 +1077,22 @@ class Builder(Document, Owner):
     def joint_friction(self, name: str, joint: JointLike, *, coefficient: Number, smoothing: Number, coordinate: str | None = 'auto', static_coefficient: Number | None = None, radius: Number | None = 1, length: Number | None = None, stribeck: Number | None = None) -> Force:
         """Dry friction in a revolute, prismatic or cylindrical joint, in proportion to the load that the joint carries.
 
-        joint: a joint, required. The joint that rubs: revolute, prismatic or cylindrical.
-        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        joint: a joint, required. The joint with friction: revolute, prismatic or cylindrical.
+        coordinate: one of auto, angle, displacement, default "auto". Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.
         coefficient: a number, required. Coefficient of friction while it slides.
         static_coefficient: a number, optional. Coefficient near rest; the same if not given.
         radius: a number [m], default 1. Radius of the bearing, at which the friction of an angle acts.
-        length: a number [m], optional. Length of the bearing: torques across the axis load it with torque/length. Without, they do not count.
+        length: a number [m], optional. Length of the bearing: torques across the axis load it with torque/length. If not given, they cause no friction.
         smoothing: a number [rad/s or m/s], required. Speed below which the friction falls smoothly to 0.
         stribeck: a number [rad/s or m/s], optional. Speed at which the coefficient falls from static_coefficient to coefficient; ten times `smoothing` if not given.
 
         `joint` is an argument after the name, or given by its keyword.
         """
     def joint_effort(self, name: str, joint: JointLike, *, effort: Number, coordinate: str | None = 'auto') -> Force:
-        """Torque or force in a joint, by an expression of states and sensors if wanted: controllers and motors.
+        """Torque or force in a joint, optionally an expression of states and sensors: controllers and motors.
 
         joint: a joint, required. The joint it acts in.
-        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        coordinate: one of auto, angle, displacement, default "auto". Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.
         effort: a number [N m or N], required. The torque or force on the second body, in the direction of the coordinate. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
 
         `joint` is an argument after the name, or given by its keyword.
@@ -1103,7 +1103,7 @@ class Builder(Document, Owner):
         on: a location on a beam, required. The beam.
         force: 3 numbers [N/m], default [0, 0, 0]. Force per length. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         moment: 3 numbers [N], default [0, 0, 0]. Moment per length. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
-        axes: one of inertial, body, default "inertial". Axes of the components: they stand still, or turn with the sections of the beam.
+        axes: one of inertial, body, default "inertial". Axes of the components: inertial, or fixed to the sections of the beam.
 
         `on` is an argument after the name, or given by its keyword.
         """
@@ -1130,7 +1130,7 @@ class Builder(Document, Owner):
         stiffness: a number [N/m], required. Stiffness of each strand: EA/L with the length L = sqrt(D^2 - (r_1 - r_2)^2) between the pulleys, or r_1 + r_2 if it is crossed.
         damping: a number [N s/m], default 0. Damping constant of each strand.
         pretension: a number [N], default 0. Tension of both strands in the initial configuration.
-        at: 3 numbers [m], optional. A point of the plane of the belt in the initial configuration, inertial axes; the place of the first joint if not given.
+        at: 3 numbers [m], optional. A point of the plane of the belt in the initial configuration, inertial axes; the position of the first joint if not given.
 
         `joints` is two arguments after the name, or given as a list with its keyword, joints=[...].
         """
@@ -1144,7 +1144,7 @@ class Builder(Document, Owner):
         at: 3 numbers [m], required. Centre of the bearing in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Axes of the bearing in the initial configuration, bearing to inertial axes; the shaft turns about z.
         stiffness: a 6x6 matrix or its diagonal [N/m, N/rad, N m/rad], required. Stiffness matrix of x, y, z, tilt about x, tilt about y, turn about z; zero for the last.
-        damping: a 6x6 matrix or its diagonal [N s/m, N s/rad, N m s/rad], optional. Damping matrix of the same six; the last one is the viscous drag of the turn.
+        damping: a 6x6 matrix or its diagonal [N s/m, N s/rad, N m s/rad], optional. Damping matrix of the same six; the last one is the viscous drag about z.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -1154,7 +1154,7 @@ class Builder(Document, Owner):
         """Direct-current motor in a joint: resistance, inductance, back-EMF, gear, rotor inertia and friction. With an inductance its current is a state, NAME.current.
 
         joint: a joint, required. The joint that it drives.
-        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        coordinate: one of auto, angle, displacement, default "auto". Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.
         voltage: a number [V], default 0. Voltage at the terminals. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         resistance: a number [ohm], required. Resistance of the winding.
         inductance: a number [H], default 0. Inductance of the winding; with 0 the current follows the voltage at once.
@@ -1171,12 +1171,12 @@ class Builder(Document, Owner):
         """Clutch between two shafts that turn in joints of their own.
 
         joints: two joints, required. The joints of the two shafts: [first, second]; both coordinates are angles, or both displacements. The slip is the rate of the second coordinate less that of the first.
-        law: one of smooth, stick, default "smooth". smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. stick: a bristle of the stiffness capacity/deflection holds it; its share of the capacity is the state NAME.bristle.
+        law: one of smooth, stick, default "smooth". smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. stick: a bristle of the stiffness capacity/deflection holds it. The fraction of the capacity that the bristle carries is the state NAME.bristle.
         capacity: a number [N or N m], required. Largest torque or force that it transmits; a negative value counts as 0. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         smoothing: a number [rad/s or m/s], optional. Slip at which the law smooth reaches 0.71 of the capacity; it must be given for this law.
         deflection: a number [rad or m], default 0.001. While it sticks, its stiffness is capacity/deflection, law stick.
-        damping_time: a number [s], default 0. The bristle is damped by capacity*damping_time times the rate of its share, law stick.
-        initial_bristle: a number, default 0. Share of the capacity that the bristle carries at the start, from -1 to 1, law stick.
+        damping_time: a number [s], default 0. The damping of the bristle is capacity*damping_time times the rate of the fraction that it carries, law stick.
+        initial_bristle: a number, default 0. Fraction of the capacity that the bristle carries at the start, from -1 to 1, law stick.
 
         `joints` is two arguments after the name, or given as a list with its keyword, joints=[...].
         """
@@ -1186,13 +1186,13 @@ class Builder(Document, Owner):
         """Clutch or brake between the two bodies of a joint.
 
         joint: a joint, required. The joint whose bodies it couples.
-        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
-        law: one of smooth, stick, default "smooth". smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. stick: a bristle of the stiffness capacity/deflection holds it; its share of the capacity is the state NAME.bristle.
+        coordinate: one of auto, angle, displacement, default "auto". Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.
+        law: one of smooth, stick, default "smooth". smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. stick: a bristle of the stiffness capacity/deflection holds it. The fraction of the capacity that the bristle carries is the state NAME.bristle.
         capacity: a number [N or N m], required. Largest torque or force that it transmits; a negative value counts as 0. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         smoothing: a number [rad/s or m/s], optional. Slip at which the law smooth reaches 0.71 of the capacity; it must be given for this law.
         deflection: a number [rad or m], default 0.001. While it sticks, its stiffness is capacity/deflection, law stick.
-        damping_time: a number [s], default 0. The bristle is damped by capacity*damping_time times the rate of its share, law stick.
-        initial_bristle: a number, default 0. Share of the capacity that the bristle carries at the start, from -1 to 1, law stick.
+        damping_time: a number [s], default 0. The damping of the bristle is capacity*damping_time times the rate of the fraction that it carries, law stick.
+        initial_bristle: a number, default 0. Fraction of the capacity that the bristle carries at the start, from -1 to 1, law stick.
 
         `joint` is an argument after the name, or given by its keyword.
         """
@@ -1211,11 +1211,11 @@ class Builder(Document, Owner):
         bulk_modulus: a number [Pa], required. Bulk modulus of the oil, with air and hoses.
         valve: a number, default 0. Opening of the valve: 1 joins A to the supply and B to the tank, -1 the other way round, 0 closes it. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         rated_flow: a number [m^3/s], required. Flow through one edge of the fully open valve at `rated_drop`.
-        rated_drop: a number [Pa], default 3500000. Pressure drop over one edge that `rated_flow` holds for.
+        rated_drop: a number [Pa], default 3500000. Pressure drop over one edge at which `rated_flow` is given.
         supply_pressure: a number [Pa], required. Pressure of the supply.
         tank_pressure: a number [Pa], default 0. Pressure of the tank.
-        leakage: a number [m^3/(s Pa)], default 0. Flow past the piston per difference of the pressures.
-        smoothing: a number [Pa], default 10000. Drop below which the flow is proportional to it; far above, it goes with the root.
+        leakage: a number [m^3/(s Pa)], default 0. Leakage past the piston per pressure difference.
+        smoothing: a number [Pa], default 10000. Pressure drop below which the flow is proportional to it; far above, the flow is proportional to its square root.
         damping: a number [N s/m], default 0. Viscous friction of the piston.
         initial_pressure_a: a number [Pa], default 0. Pressure in chamber A at the start.
         initial_pressure_b: a number [Pa], default 0. Pressure in chamber B at the start.
@@ -1228,7 +1228,7 @@ class Builder(Document, Owner):
         """Hydraulic actuator in a joint: a cylinder along a displacement, a vane actuator about an angle; its pressures are the states NAME.pressure_a and NAME.pressure_b.
 
         joint: a joint, required. The joint that it drives.
-        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        coordinate: one of auto, angle, displacement, default "auto". Coordinate of the joint. `auto`: its only coordinate, or the angle if it has two.
         area_a: a number [m^2 or m^3/rad], required. Area of the piston in chamber A, which makes the coordinate grow.
         area_b: a number [m^2 or m^3/rad], required. Area of the piston in chamber B, less that of the rod.
         dead_volume_a: a number [m^3], required. Oil in chamber A and its line with the piston fully retracted.
@@ -1238,11 +1238,11 @@ class Builder(Document, Owner):
         bulk_modulus: a number [Pa], required. Bulk modulus of the oil, with air and hoses.
         valve: a number, default 0. Opening of the valve: 1 joins A to the supply and B to the tank, -1 the other way round, 0 closes it. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         rated_flow: a number [m^3/s], required. Flow through one edge of the fully open valve at `rated_drop`.
-        rated_drop: a number [Pa], default 3500000. Pressure drop over one edge that `rated_flow` holds for.
+        rated_drop: a number [Pa], default 3500000. Pressure drop over one edge at which `rated_flow` is given.
         supply_pressure: a number [Pa], required. Pressure of the supply.
         tank_pressure: a number [Pa], default 0. Pressure of the tank.
-        leakage: a number [m^3/(s Pa)], default 0. Flow past the piston per difference of the pressures.
-        smoothing: a number [Pa], default 10000. Drop below which the flow is proportional to it; far above, it goes with the root.
+        leakage: a number [m^3/(s Pa)], default 0. Leakage past the piston per pressure difference.
+        smoothing: a number [Pa], default 10000. Pressure drop below which the flow is proportional to it; far above, the flow is proportional to its square root.
         damping: a number [N s/m or N m s/rad], default 0. Viscous friction of the piston.
         initial_pressure_a: a number [Pa], default 0. Pressure in chamber A at the start.
         initial_pressure_b: a number [Pa], default 0. Pressure in chamber B at the start.
@@ -1266,7 +1266,7 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
-        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding: a number [m], optional. Presliding displacement: the deflection of the bristles before the surfaces slide. Such friction keeps a body at rest. Without it, friction falls to 0 below the speed `smoothing`.
         presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
         relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
@@ -1293,7 +1293,7 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
-        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding: a number [m], optional. Presliding displacement: the deflection of the bristles before the surfaces slide. Such friction keeps a body at rest. Without it, friction falls to 0 below the speed `smoothing`.
         presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
         relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
@@ -1319,7 +1319,7 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
-        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding: a number [m], optional. Presliding displacement: the deflection of the bristles before the surfaces slide. Such friction keeps a body at rest. Without it, friction falls to 0 below the speed `smoothing`.
         presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
         relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
@@ -1344,7 +1344,7 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
-        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding: a number [m], optional. Presliding displacement: the deflection of the bristles before the surfaces slide. Such friction keeps a body at rest. Without it, friction falls to 0 below the speed `smoothing`.
         presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
         relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
@@ -1371,7 +1371,7 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
-        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding: a number [m], optional. Presliding displacement: the deflection of the bristles before the surfaces slide. Such friction keeps a body at rest. Without it, friction falls to 0 below the speed `smoothing`.
         presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
         relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
@@ -1397,7 +1397,7 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
-        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding: a number [m], optional. Presliding displacement: the deflection of the bristles before the surfaces slide. Such friction keeps a body at rest. Without it, friction falls to 0 below the speed `smoothing`.
         presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
         relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
@@ -1426,7 +1426,7 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
-        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding: a number [m], optional. Presliding displacement: the deflection of the bristles before the surfaces slide. Such friction keeps a body at rest. Without it, friction falls to 0 below the speed `smoothing`.
         presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
         relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
@@ -1445,7 +1445,7 @@ class Builder(Document, Owner):
         radius: a number [m], required. Radius of the capsule.
         size: 3 numbers [m], required. Lengths of the edges of the box.
         orientation: a rotation, default {"rotation_vector": [0, 0, 0]}. Orientation of the box relative to its body.
-        samples: a whole number, default 3. Points between the ends of each edge, and of the axis of a capsule, where contact is looked for besides the ends.
+        samples: a whole number, default 3. Number of points that are checked for contact in addition to the ends, on each edge and on the axis of a capsule.
         stiffness: a number [N/m^n], required. Stiffness k of the force k d^n of the penetration d.
         exponent: a number, default 1.5. Exponent n, at least 1: 1 is linear, 1.5 the contact of two spheres (Hertz).
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
@@ -1470,7 +1470,7 @@ class Builder(Document, Owner):
         first_orientation: a rotation, default {"rotation_vector": [0, 0, 0]}. Orientation of the box relative to its body.
         second_size: 3 numbers [m], required. Lengths of the edges of the box.
         second_orientation: a rotation, default {"rotation_vector": [0, 0, 0]}. Orientation of the box relative to its body.
-        samples: a whole number, default 3. Points between the ends of each edge, and of the axis of a capsule, where contact is looked for besides the ends.
+        samples: a whole number, default 3. Number of points that are checked for contact in addition to the ends, on each edge and on the axis of a capsule.
         stiffness: a number [N/m^n], required. Stiffness k of the force k d^n of the penetration d.
         exponent: a number, default 1.5. Exponent n, at least 1: 1 is linear, 1.5 the contact of two spheres (Hertz).
         damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
@@ -1504,7 +1504,7 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
-        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding: a number [m], optional. Presliding displacement: the deflection of the bristles before the surfaces slide. Such friction keeps a body at rest. Without it, friction falls to 0 below the speed `smoothing`.
         presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
         relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
@@ -1519,7 +1519,7 @@ class Builder(Document, Owner):
         between: two bodies, required. The body with the bearing, and the body with the journal.
         points: 2 points [m], required. In the initial configuration, inertial axes: the centre of the bearing, and the centre of the journal. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axis: 3 numbers, required. Axis of the bearing and of the journal in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
-        clearance: a number [m], required. Radius of the bearing less that of the journal.
+        clearance: a number [m], required. Radius of the bearing minus that of the journal.
         radius: a number [m], default 0. Radius of the journal. The friction acts at this radius less half the penetration.
         length: a number [m], default 0. Length of the bearing: the journal touches at both ends, half of the stiffness each; 0: at one section.
         stiffness: a number [N/m^n], required. Stiffness k of the force k d^n of the penetration d.
@@ -1566,24 +1566,24 @@ class Builder(Document, Owner):
     def expression_state(self, name: str, *, rate: Number, initial: Number | None = 0) -> State:
         """A state x with any rate of change, x' = rate.
 
-        initial: a number, default 0. Value at the start.
+        initial: a number, default 0. Initial value.
         rate: a number or an expression, required. The rate: an expression of the time t, parameters, states and those sensors that are coordinates or velocities.
         """
     def integral(self, name: str, *, input: Number, initial: Number | None = 0) -> State:
-        """The integral of an input over the time, x' = input: that of a PID controller, say.
+        """Integral of an input over time, x' = input: of a PID controller, for example.
 
-        initial: a number, default 0. Value at the start.
+        initial: a number, default 0. Initial value.
         input: a number or an expression, required. The input: an expression of the time t, parameters, states and those sensors that are coordinates or velocities.
         """
     def filter(self, name: str, *, input: Number, time_constant: Number, initial: Number | None = 0) -> State:
         """First-order lag, x' = (input - x)/time_constant: x follows the input smoothly.
 
-        initial: a number, default 0. Value at the start.
+        initial: a number, default 0. Initial value.
         input: a number or an expression, required. The input: an expression of the time t, parameters, states and those sensors that are coordinates or velocities.
-        time_constant: a number [s], required. After a step of the input, x has come within 1/e of it after this time.
+        time_constant: a number [s], required. After a step of the input, its difference to x falls to 1/e within this time.
         """
     def position(self, name: str, of: BodyLike, *, at: Vector | None = None) -> Sensor:
-        """Place of a point of a body, inertial axes.
+        """Position of a point of a body, inertial axes.
 
         of: a body, required. The body.
         at: 3 numbers [m], optional. Point of the body in the initial configuration, inertial axes; its reference point if not given. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
@@ -1607,18 +1607,18 @@ class Builder(Document, Owner):
         `of` is an argument after the name, or given by its keyword.
         """
     def orientation(self, name: str, of: BodyLike, *, rotation: Rotation | None = None) -> Sensor:
-        """Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Of the two with opposite signs it is the one with w >= 0 at the start and, if no step turns by half a turn, the continuous one from there.
+        """Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Its sign is that of w >= 0 at the start; from there it is continuous, if no step rotates by half a turn or more.
 
         of: a body, required. The body.
-        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
+        rotation: a rotation, optional. Rotation from these body-fixed axes to the body axes; the body axes if not given.
 
         `of` is an argument after the name, or given by its keyword.
         """
     def rotation_vector(self, name: str, of: BodyLike, *, rotation: Rotation | None = None) -> Sensor:
-        """Orientation of a body as a rotation vector, body to inertial axes. It goes on past half a turn, if no step turns by more.
+        """Orientation of a body as a rotation vector, body to inertial axes. It is continuous beyond half a turn, if no step rotates by more.
 
         of: a body, required. The body.
-        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
+        rotation: a rotation, optional. Rotation from these body-fixed axes to the body axes; the body axes if not given.
 
         `of` is an argument after the name, or given by its keyword.
         """
@@ -1626,12 +1626,12 @@ class Builder(Document, Owner):
         """Orientation of a body by Cardan angles, R = R_x(a) R_y(b) R_z(c), body to inertial axes; continuous in time.
 
         of: a body, required. The body.
-        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
+        rotation: a rotation, optional. Rotation from these body-fixed axes to the body axes; the body axes if not given.
 
         `of` is an argument after the name, or given by its keyword.
         """
     def angle(self, name: str, of: BodyLike) -> Sensor:
-        """Angle of a body in the plane, from the inertial to its body axes; it counts turns.
+        """Angle of a body in the plane, from the inertial to its body axes; continuous over many turns.
 
         of: a body, required. The body.
 
@@ -1642,7 +1642,7 @@ class Builder(Document, Owner):
 
         of: a body, required. The body.
         axes: one of body, inertial, default "body". Axes of the components.
-        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
+        rotation: a rotation, optional. Rotation from these body-fixed axes to the body axes; the body axes if not given.
 
         `of` is an argument after the name, or given by its keyword.
         """
@@ -1651,7 +1651,7 @@ class Builder(Document, Owner):
 
         of: a body, required. The body.
         axes: one of body, inertial, default "body". Axes of the components.
-        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
+        rotation: a rotation, optional. Rotation from these body-fixed axes to the body axes; the body axes if not given.
 
         `of` is an argument after the name, or given by its keyword.
         """
@@ -1659,10 +1659,10 @@ class Builder(Document, Owner):
     def relative_position(self, name: str, *between: BodyLike, points: Points | None = None, axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor:
         """Position of a point of one body relative to a point of another.
 
-        between: two bodies, required. The two bodies: what is shown is the second as seen from the first.
+        between: two bodies, required. The two bodies: the output is the motion of the second relative to the first.
         points: 2 points [m], optional. The point of each body in the initial configuration, inertial axes; the reference points if not given. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
-        axes: one of first, inertial, default "first". Axes of the components, which rates are relative to as well: those of the first body, or inertial.
-        first_rotation: a rotation, optional. Axes that are fixed to the first body, to body axes; those of the body if not given.
+        axes: one of first, inertial, default "first". Axes of the components and of their rates: those of the first body, or inertial.
+        first_rotation: a rotation, optional. Rotation from axes fixed to the first body to its body axes; the body axes if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -1672,10 +1672,10 @@ class Builder(Document, Owner):
     def relative_velocity(self, name: str, *between: BodyLike, points: Points | None = None, axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor:
         """Rate of the relative position, as seen in the axes of its components.
 
-        between: two bodies, required. The two bodies: what is shown is the second as seen from the first.
+        between: two bodies, required. The two bodies: the output is the motion of the second relative to the first.
         points: 2 points [m], optional. The point of each body in the initial configuration, inertial axes; the reference points if not given. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
-        axes: one of first, inertial, default "first". Axes of the components, which rates are relative to as well: those of the first body, or inertial.
-        first_rotation: a rotation, optional. Axes that are fixed to the first body, to body axes; those of the body if not given.
+        axes: one of first, inertial, default "first". Axes of the components and of their rates: those of the first body, or inertial.
+        first_rotation: a rotation, optional. Rotation from axes fixed to the first body to its body axes; the body axes if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -1683,11 +1683,11 @@ class Builder(Document, Owner):
     def relative_velocity(self, name: str, *, between: Sequence[BodyLike], points: Points | None = None, axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor: ...
     @overload
     def relative_rotation(self, name: str, *between: BodyLike, first_rotation: Rotation | None = None, second_rotation: Rotation | None = None) -> Sensor:
-        """Rotation vector of the second body relative to the first, in its axes. It goes on past half a turn, if no step turns by more.
+        """Rotation vector of the second body relative to the first, in its axes; continuous beyond half a turn, if no step rotates by more.
 
-        between: two bodies, required. The two bodies: what is shown is the second as seen from the first.
-        first_rotation: a rotation, optional. Axes that are fixed to the first body, to body axes; those of the body if not given.
-        second_rotation: a rotation, optional. Axes that are fixed to the second body, to body axes; those of the body if not given.
+        between: two bodies, required. The two bodies: the output is the motion of the second relative to the first.
+        first_rotation: a rotation, optional. Rotation from axes fixed to the first body to its body axes; the body axes if not given.
+        second_rotation: a rotation, optional. Rotation from axes fixed to the second body to its body axes; the body axes if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -1697,9 +1697,9 @@ class Builder(Document, Owner):
     def relative_angular_velocity(self, name: str, *between: BodyLike, axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor:
         """Angular velocity of the second body relative to the first.
 
-        between: two bodies, required. The two bodies: what is shown is the second as seen from the first.
-        axes: one of first, inertial, default "first". Axes of the components, which rates are relative to as well: those of the first body, or inertial.
-        first_rotation: a rotation, optional. Axes that are fixed to the first body, to body axes; those of the body if not given.
+        between: two bodies, required. The two bodies: the output is the motion of the second relative to the first.
+        axes: one of first, inertial, default "first". Axes of the components and of their rates: those of the first body, or inertial.
+        first_rotation: a rotation, optional. Rotation from axes fixed to the first body to its body axes; the body axes if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
@@ -1709,7 +1709,7 @@ class Builder(Document, Owner):
     def distance_sensor(self, name: str, *between: BodyLike, points: Points | None = None) -> Sensor:
         """Distance of two points.
 
-        between: two bodies, required. The two bodies: what is shown is the second as seen from the first.
+        between: two bodies, required. The two bodies: the output is the motion of the second relative to the first.
         points: 2 points [m], optional. The point of each body in the initial configuration, inertial axes; the reference points if not given. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
@@ -1720,7 +1720,7 @@ class Builder(Document, Owner):
     def distance_rate(self, name: str, *between: BodyLike, points: Points | None = None) -> Sensor:
         """Rate of the distance of two points.
 
-        between: two bodies, required. The two bodies: what is shown is the second as seen from the first.
+        between: two bodies, required. The two bodies: the output is the motion of the second relative to the first.
         points: 2 points [m], optional. The point of each body in the initial configuration, inertial axes; the reference points if not given. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
@@ -1728,7 +1728,7 @@ class Builder(Document, Owner):
     @overload
     def distance_rate(self, name: str, *, between: Sequence[BodyLike], points: Points | None = None) -> Sensor: ...
     def reaction_force(self, name: str, of: JointLike, *, axes: str | None = 'inertial') -> Sensor:
-        """Force that a joint exerts on its second body, at the joint's place on that body.
+        """Force that a joint exerts on its second body, at the joint's position on that body.
 
         of: a joint, required. The joint.
         axes: one of inertial, body, default "inertial". Axes of the components.
@@ -1736,7 +1736,7 @@ class Builder(Document, Owner):
         `of` is an argument after the name, or given by its keyword.
         """
     def reaction_torque(self, name: str, of: JointLike, *, axes: str | None = 'inertial') -> Sensor:
-        """Torque that a joint exerts on its second body, about the joint's place on that body.
+        """Torque that a joint exerts on its second body, about the joint's position on that body.
 
         of: a joint, required. The joint.
         axes: one of inertial, body, default "inertial". Axes of the components.
@@ -1744,7 +1744,7 @@ class Builder(Document, Owner):
         `of` is an argument after the name, or given by its keyword.
         """
     def joint_angle(self, name: str, of: JointLike) -> Sensor:
-        """Angle by which the second body of a joint has turned about its axis since the initial configuration; it goes on past half a turn, if no step turns by more.
+        """Angle by which the second body of a joint has turned about its axis since the initial configuration; continuous beyond half a turn, if no step rotates by more.
 
         of: a joint, required. The joint.
 
@@ -1772,7 +1772,7 @@ class Builder(Document, Owner):
         `of` is an argument after the name, or given by its keyword.
         """
     def multiplier(self, name: str, of: JointLike) -> Sensor:
-        """Lagrange multipliers of a joint, as they stand in the equations.
+        """Lagrange multipliers of a joint, as they appear in the equations of motion.
 
         of: a joint, required. The joint.
 
@@ -1795,14 +1795,14 @@ class Builder(Document, Owner):
         `of` is an argument after the name, or given by its keyword.
         """
     def effort(self, name: str, of: ForceLike) -> Sensor:
-        """What a force element exerts in a joint, in the direction of the coordinate (motors, springs, friction): a torque or a force. Of a spring_damper: its tension.
+        """Torque or force that a force element (motor, spring, friction) exerts in a joint, in the direction of the coordinate. Of a spring_damper: its tension.
 
         of: a force, required. The force.
 
         `of` is an argument after the name, or given by its keyword.
         """
     def power(self, name: str, of: ForceLike) -> Sensor:
-        """Power of a force element or of a joint: what it adds to the energy of the bodies per time, of a dc_motor with that of its rotor. Joints that do not depend on time have none.
+        """Power of a force element or of a joint: the rate at which it adds energy to the bodies, for a dc_motor including its rotor. Joints that do not depend on time have zero power.
 
         of: a force, required. The force, or the joint: a drive, for example.
 
@@ -1816,38 +1816,38 @@ class Builder(Document, Owner):
         `of` is an argument after the name, or given by its keyword.
         """
     def quantity(self, name: str, of: ForceLike, *, quantity: str) -> Sensor:
-        """Something inside a machine element: the current of a dc_motor, the slip of a clutch, the flows of a hydraulic_cylinder.
+        """Internal quantity of a machine element: the current of a dc_motor, the slip of a clutch, the flows of a hydraulic_cylinder.
 
         of: a force, required. The force.
-        quantity: a string, required. Which one. dc_motor: current, voltage, electrical_power, loss. clutch, joint_clutch: slip, capacity, loss. hydraulic_cylinder, joint_hydraulics: pressure_a, pressure_b, flow_a, flow_b, valve, force.
+        quantity: a string, required. Name of the quantity. dc_motor: current, voltage, electrical_power, loss. clutch, joint_clutch: slip, capacity, loss. hydraulic_cylinder, joint_hydraulics: pressure_a, pressure_b, flow_a, flow_b, valve, force.
 
         `of` is an argument after the name, or given by its keyword.
         """
     def section_force(self, name: str, of: BodyLike) -> Sensor:
-        """Force in a section of a beam, that of the part behind on the part before: axial, shear along y and along z, section axes.
+        """Internal force of a beam, exerted by the part behind the section on the part before it: axial, shear along y and along z, section axes.
 
-        of: a location on a beam, required. The place on a beam, exact or linear, as a fraction of its length: "wing[0.25]".
+        of: a location on a beam, required. Position on a beam, exact or linear, as a fraction of its length: "wing[0.25]".
 
         `of` is an argument after the name, or given by its keyword.
         """
     def section_moment(self, name: str, of: BodyLike) -> Sensor:
-        """Moment in a section of a beam: torsion, bending about y and about z, section axes.
+        """Internal moment of a beam: torsion, bending about y and about z, section axes.
 
-        of: a location on a beam, required. The place on a beam, exact or linear, as a fraction of its length: "wing[0.25]".
+        of: a location on a beam, required. Position on a beam, exact or linear, as a fraction of its length: "wing[0.25]".
 
         `of` is an argument after the name, or given by its keyword.
         """
     def section_strain(self, name: str, of: BodyLike) -> Sensor:
         """Strain of a beam: axial, shear along y and along z, section axes.
 
-        of: a location on a beam, required. The place on a beam, exact or linear, as a fraction of its length: "wing[0.25]".
+        of: a location on a beam, required. Position on a beam, exact or linear, as a fraction of its length: "wing[0.25]".
 
         `of` is an argument after the name, or given by its keyword.
         """
     def section_curvature(self, name: str, of: BodyLike) -> Sensor:
         """Change of curvature of a beam: twist, bending about y and about z, section axes.
 
-        of: a location on a beam, required. The place on a beam, exact or linear, as a fraction of its length: "wing[0.25]".
+        of: a location on a beam, required. Position on a beam, exact or linear, as a fraction of its length: "wing[0.25]".
 
         `of` is an argument after the name, or given by its keyword.
         """
@@ -1862,16 +1862,16 @@ class Builder(Document, Owner):
         """Displacement of a node of a flexible body relative to its floating frame.
 
         of: a flexible body, required. The flexible body.
-        at: 3 numbers [m], required. The node nearest to this place. Its place in the initial configuration, inertial axes.
+        at: 3 numbers [m], required. The node nearest to this position. Its position in the initial configuration, inertial axes.
         axes: one of body, inertial, default "body". Axes of the components.
 
         `of` is an argument after the name, or given by its keyword.
         """
     def material_position(self, name: str, of: FlexibleLike, *, at: Vector) -> Sensor:
-        """Place of a node of a flexible body, inertial axes.
+        """Position of a node of a flexible body, inertial axes.
 
         of: a flexible body, required. The flexible body.
-        at: 3 numbers [m], required. The node nearest to this place. Its place in the initial configuration, inertial axes.
+        at: 3 numbers [m], required. The node nearest to this position. Its position in the initial configuration, inertial axes.
 
         `of` is an argument after the name, or given by its keyword.
         """
@@ -1879,7 +1879,7 @@ class Builder(Document, Owner):
         """Stress in a flexible body of solid elements: xx, yy, zz, yz, xz, xy, body axes.
 
         of: a flexible body, required. The flexible body.
-        at: 3 numbers [m], required. The point. Its place in the initial configuration, inertial axes.
+        at: 3 numbers [m], required. The point. Its position in the initial configuration, inertial axes.
 
         `of` is an argument after the name, or given by its keyword.
         """
@@ -1893,29 +1893,29 @@ class Builder(Document, Owner):
     def energy(self, name: str, *, part: str | None = 'total') -> Sensor:
         """Mechanical energy of the whole model.
 
-        part: one of total, kinetic, potential, default "total". Which part of it.
+        part: one of total, kinetic, potential, default "total". Part of the energy.
         """
     def expression_sensor(self, name: str, *, value: Number | Sequence[Number], unit: str | None = None) -> Sensor:
-        """Any expression of the time t, of parameters and of the sensors listed before it, such as "mass*9.81*position[2]"; several between semicolons are the components of a vector.
+        """Any expression of the time t, of parameters and of the sensors listed before it, such as "mass*9.81*position[2]". Several, separated by semicolons, are the components of a vector.
 
-        value: a number, an expression or a list of them, required. The expression, or several between semicolons.
+        value: a number, an expression or a list of them, required. The expression, or several separated by semicolons.
         unit: a string, optional. Unit of the values, for tables and plots.
         """
     def event(self, name: str, *, when: Number, direction: str | None = 'both', set: str | None = None, action: str | None = 'continue') -> Sensor:
-        """Something that happens where an expression of the time t, of parameters and of sensors crosses zero; it shows the expression.
+        """Event where an expression of the time t, of parameters and of sensors crosses zero; its output is the expression.
 
-        when: a number or an expression, required. The expression whose zero crossings are located, or a condition, "x > 3", which happens where it begins to hold.
-        direction: one of both, rising, falling, default "both". Which zero crossings count; of a condition, those where it begins to hold if not given.
-        set: a string, optional. What it sets, "u = 3; sensors.speed[2] = -0.8*speed[2]": parameters, states, or, by an impulse, velocities that sensors show; "joints.latch = 0" releases a joint, 1 engages it.
-        action: one of continue, stop, default "continue". Whether the run goes on after it.
+        when: a number or an expression, required. The expression whose zero crossings are located, or a condition such as "x > 3": the event is where it becomes true.
+        direction: one of both, rising, falling, default "both". Direction of the zero crossings. If not given, a condition counts only where it becomes true.
+        set: a string, optional. Assignments, "u = 3; sensors.speed[2] = -0.8*speed[2]": parameters, states, or, by an impulse, velocities that sensors show; "joints.latch = 0" releases a joint, 1 engages it.
+        action: one of continue, stop, default "continue". Whether the run continues after the event.
         """
     def sample(self, name: str, *, value: Number, into: str, every: Number, delay: Number | None = 0, first: Number | None = 0) -> Sensor:
-        """Sample and hold, as a digital controller does it: sets a parameter or a state to the value of an expression at equal distances in time; it shows the expression.
+        """Sample and hold, as in a digital controller: sets a parameter or a state to the value of an expression at equal time intervals; its output is the expression.
 
         value: a number or an expression, required. The expression.
-        into: a string, required. What is set: "u", "forces.motor.torque[2]", "states.held" or "joints.latch".
+        into: a string, required. Target of the assignment: "u", "forces.motor.torque[2]", "states.held" or "joints.latch".
         every: a number [s], required. Sampling time.
-        delay: a number [s], default 0. Time from the sample until it is set.
+        delay: a number [s], default 0. Delay from the sample until the target is set.
         first: a number [s], default 0. Time of the first sample after the start of the run.
         """
 

@@ -74,9 +74,9 @@ def test_equilibria_and_modes_are_shown_in_3d(tmp_path):
     for shown in (rest, found):
         shown.view().to_html(tmp_path / "page.html")
         assert (tmp_path / "page.html").stat().st_size > 100_000
-    with pytest.raises(ld.InputError, match=r"static\(..., scene=True\) keeps them"):
+    with pytest.raises(ld.InputError, match=r"static\(..., scene=True\) records them"):
         ld.static(pendulum()).view()
-    with pytest.raises(ld.InputError, match=r"modes\(..., scene=True\) keeps them"):
+    with pytest.raises(ld.InputError, match=r"modes\(..., scene=True\) records them"):
         ld.modes(pendulum(), at="static").view()
 
 

@@ -153,7 +153,7 @@ MODELS = [
     ("forces.f.joint: expected a joint with an angle about its axis, got 'j' of type spherical" + COORDINATES, effort("angle")),
     ("forces.f.joint: expected a joint with a displacement along its axis, got 'j' of type spherical" + COORDINATES, effort("displacement")),
     (
-        "forces.f: a screw joint has no joint_friction (hint: revolute, prismatic and cylindrical joints have)",
+        "forces.f: joint_friction supports only revolute, prismatic and cylindrical joints, got 'j' of type screw",
         in_joint({"type": "screw", "axis": [0, 0, 1], "pitch": 0.1}, type="joint_friction", coefficient=0.1, smoothing=0.1),
     ),
     ("joints.m: joints: " + CARRIER, two_shafts(second=hinge("a", "b", at=[1, 0, 0]), m={"type": "gear_mesh", "joints": ["j1", "j2"], "at": [0.5, 0, 0]})),

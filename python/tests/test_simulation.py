@@ -91,7 +91,7 @@ def test_what_is_wrong_is_said(falling_point):
         model.simulation(step="small")
 
 
-@pytest.mark.filterwarnings("ignore:steps of 0.1 s are too long")  # beyond the root it has no value
+@pytest.mark.filterwarnings("ignore:steps of 0.1 s do not resolve")  # beyond the root it has no value
 def test_a_step_that_fails_raises_and_leaves_the_last_good_state(falling_point):
     falling_point["forces"] = {"push": {"type": "force", "on": "stone", "force": ["sqrt(0.45 - t)", 0, 0]}}
     simulation = ld.Model(falling_point).simulation()

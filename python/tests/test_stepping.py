@@ -627,6 +627,6 @@ def test_a_parameter_that_places_bodies_is_not_set_during_a_run():
     sim = ld.Model(model).simulation()
     sim.advance(0.1)
     sim.set("x", 2)
-    with pytest.raises(ld.InputError, match="points are given there"):
+    with pytest.raises(ld.InputError, match="which would move points"):
         ld.run(model | {"forces": {"push": {"type": "force", "on": "b", "at": [1.5, 0, 0], "force": ["x", 0, 0]}},
                         "events": {"late": {"when": "t - 0.1", "set": "x = 2"}}})

@@ -156,7 +156,8 @@ TEST(Inspect, CountsStatesApartFromDegreesOfFreedomAndWarnsOfWhatCannotMove) {
   const auto plane = flat.finish();
   const Inspection floating = inspect(System(Model::compile(plane), Params(plane)), 0, InitialPolicy::Check);
   ASSERT_EQ(floating.warnings.size(), 1u);
-  EXPECT_NE(floating.warnings[0].find("out of the plane"), std::string::npos) << floating.warnings[0];
+  EXPECT_NE(floating.warnings[0].find("perpendicular to the plane"), std::string::npos)
+      << floating.warnings[0];
 }
 
 TEST(Inspect, MeasuresInconsistentVelocities) {

@@ -321,10 +321,11 @@ TEST(Riders, MistakesAreNamed) {
   const auto body = [](ModelBuilder& b, const char* name, const char* on) {
     b.body(name, "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("on", std::string(on));
   };
-  EXPECT_NE(
-      message_of([&](ModelBuilder& b) { body(b, "a", "b"), body(b, "b", "a"); }).find("rides on itself"),
-      std::string::npos);
-  EXPECT_NE(message_of([&](ModelBuilder& b) { body(b, "a", "a"); }).find("rides on itself"),
+  EXPECT_NE(message_of([&](ModelBuilder& b) {
+              body(b, "a", "b"), body(b, "b", "a");
+            }).find("is attached to itself"),
+            std::string::npos);
+  EXPECT_NE(message_of([&](ModelBuilder& b) { body(b, "a", "a"); }).find("is attached to itself"),
             std::string::npos);
   EXPECT_NE(message_of([&](ModelBuilder& b) { body(b, "a", "bb"); }).find("there is no body 'bb'"),
             std::string::npos);
@@ -334,7 +335,7 @@ TEST(Riders, MistakesAreNamed) {
   EXPECT_NE(message_of([&](ModelBuilder& b) {
               host(b), b.consistent("position");
               body(b, "a", "host"), b.set("position", {1, 0, 0});
-            }).find("where it is on 'host' is unknown"),
+            }).find("the position of this point on 'host' is unknown"),
             std::string::npos);
   EXPECT_NE(message_of([&](ModelBuilder& b) {
               host(b), body(b, "a", "host"), b.consistent("velocity");

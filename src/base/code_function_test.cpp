@@ -135,7 +135,7 @@ TEST_F(CodeFunctionTest, RefusesWhatCannotBe) {
   EXPECT_THAT(message({"", 1, &law, {}, {}}), HasSubstr("letters"));
   EXPECT_THAT(message({"none", 0, &law, {}, {}}), HasSubstr("1 to 32"));
   EXPECT_THAT(message({"many", 33, &law, {}, {}}), HasSubstr("1 to 32"));
-  EXPECT_THAT(message({"empty", 1, {}, {}, {}}), HasSubstr("nothing to call"));
+  EXPECT_THAT(message({"empty", 1, {}, {}, {}}), HasSubstr("expected a function, got none"));
   EXPECT_THAT(message({"scaled", 2, &law, {}, {1}}), HasSubstr("2 positive scales"));
   EXPECT_THAT(message({"scaled", 1, &law, {}, {-1}}), HasSubstr("1 positive scales"));
   try {

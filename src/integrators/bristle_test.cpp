@@ -82,7 +82,7 @@ TEST(Bristles, WarnOfStepsThatSlideTooFar) {
   EXPECT_THAT(warnings("generalized-alpha,rho=0.7", 1e-2),
               ::testing::ElementsAre(::testing::AllOf(
                   ::testing::HasSubstr("'forces.floor' is not resolved: at t = 0.2 it slides by "),
-                  ::testing::HasSubstr("Take steps of at most 0.0017 s"))));
+                  ::testing::HasSubstr("Use steps of at most 0.0017 s"))));
   EXPECT_THAT(warnings("esdirk4-6,adaptive=true,rtol=1e-6", 1e-2), ::testing::IsEmpty());
 }
 

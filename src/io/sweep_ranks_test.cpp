@@ -130,7 +130,7 @@ TEST(Ranks, OthersSayWhyTheyTakeNoPart) {
                  [&](std::string_view bytes) { found[decode(bytes).index] = decode(bytes); }, {});
   EXPECT_EQ(found.size(), 4U);
   EXPECT_THAT(report.lost, testing::ElementsAre("rank 1 has read another study or model, and is not used",
-                                                "rank 2 takes no part: model.json: there is no such file"));
+                                                "rank 2 is not used: model.json: there is no such file"));
   int from = -1;
   std::string message;
   ThreadPort other(exchange, 1);

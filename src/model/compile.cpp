@@ -508,11 +508,14 @@ void ModelCompiler::use_multipliers(std::size_t b, int e) {
   const Entry& entry = m.entry_of(static_cast<int>(b), e);
   const auto [joint_batch, joint_element] = m.named_joint(static_cast<int>(b), e, 0);
   const Batch& joint = *m.batches[at(joint_batch)];
-  const Kind& kind = *m.entry_of(joint_batch, joint_element).kind;
+  const Entry& carrier = m.entry_of(joint_batch, joint_element);
+  const Kind& kind = *carrier.kind;
   if (!kind.bearing || joint.coupling().rows != batch.coupling().multipliers)
-    findings_.push_back({d_.file, entry.line, fmt::format("{}.{}", section_name(m.sections[b]), entry.name),
-                         fmt::format("a {} joint has no {}", kind.type, entry.kind->type),
-                         joints_with([](const Kind& k) { return bool(k.bearing); }) + " joints have"});
+    findings_.push_back(
+        {d_.file, entry.line, fmt::format("{}.{}", section_name(m.sections[b]), entry.name),
+         fmt::format("{} supports only {} joints, got '{}' of type {}", entry.kind->type,
+                     joints_with([](const Kind& k) { return bool(k.bearing); }), carrier.name, kind.type),
+         ""});
   batch.joints.push_back(first_joint_[at(joint_batch)] + joint_element);
   batch.joint_rows.push_back(joint.first_row + joint_element * joint.coupling().rows);
 }

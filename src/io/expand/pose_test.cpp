@@ -516,7 +516,7 @@ TEST(MovedModels, RefuseWhatHasNoAxesToTurn) {
       EXPECT_THAT(
           pose_complaint(with(sensor, rest, turned)),
           AllOf(HasSubstr("model.json:"), HasSubstr("the sub-model 's' is turned"),
-                HasSubstr("'s.o' of type " + std::string(type)), HasSubstr("hint: name a joint_angle")));
+                HasSubstr("'s.o' of type " + std::string(type)), HasSubstr("hint: use a joint_angle")));
     EXPECT_THAT(pose_complaint(with(sensor, event, moved)), "accepted");
     EXPECT_THAT(pose_complaint(with(sensor, R"("forces": {})", turned)), "accepted");
   }
@@ -526,7 +526,7 @@ TEST(MovedModels, RefuseWhatHasNoAxesToTurn) {
       pose_complaint(with(R"("type": "relative_rotation", "between": ["ground", "b"])", event, turned)),
       HasSubstr("events.s.stop.when: the sub-model 's' is turned"));
   EXPECT_THAT(pose_complaint(with(R"("type": "multiplier", "of": "j")", event, turned)),
-              HasSubstr("name a reaction_force"));
+              HasSubstr("use a reaction_force"));
 
   const auto sets = [&](const std::string& what) {
     return fmt::format(

@@ -396,7 +396,7 @@ TEST(Frames, NameWhatIsWrong) {
       {arms(a, b, R"("sensors": { "s": { "type": "position", "of": "arm.tol" } })"),
        "sensors.s.of: there is no frame 'arm.tol' (hint: did you mean 'arm.tool'?)"},
       {arms(a, b, R"("sensors": { "s": { "type": "position", "of": "arm.tool", "at": [1, 2, 3] } })"),
-       "cannot stand beside a frame"},
+       "cannot be combined with a frame"},
       {arms(a, b,
             R"("sensors": { "s": { "type": "position", "of": "arm.tool", "at": { "arm": [1, 2, 3] } } })"),
        "'arm' is given twice"},

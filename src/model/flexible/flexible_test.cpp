@@ -438,7 +438,7 @@ TEST(Files, MistakesHaveTheirLine) {
   has(message(parse_gmsh, "$MeshFormat\n2.2 1 8\n"), "the file is binary");
   has(message(parse_gmsh, good.substr(0, good.size() / 2)), "ends too early");
   has(message(parse_gmsh, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n999999999999\n"),
-      "expected a count");
+      "expected the number of entries that follow");
   has(message(parse_gmsh, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"), "no solid elements");
   has(message(parse_matrix_market, "%%MatrixMarket matrix coordinate complex general\n"),
       "expected real or integer");
