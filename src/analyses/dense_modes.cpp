@@ -118,129 +118,174 @@ Balanced with_time_unit(const FirstOrderCoordinates& x, MatrixXd A, double w) {
   return {std::move(A), std::move(D)};
 }
 
-}  // namespace
+// Its steps, in their order.
+class DenseSearch {
+ public:
+  DenseSearch(const Model& model, const Linearization& l, const VectorXd& scale, double time)
+      : model_(model), l_(l), time_(time), round_off_{&l, &scale} {}
 
-DenseModes dense_modes(const Model& model, const Linearization& l, const VectorXd& scale, double time) {
-  DenseModes out;
-  const RoundOff round_off{&l, &scale};
-  const auto solved = [&](const EigenProblem& problem) {
+  DenseModes result() {
+    if (l_.is_plain() ? !set_plain_equations() : !set_minimal_equations()) return std::move(out_);
+    choose_units();
+    find_first_order();
+    return std::move(out_);
+  }
+
+ private:
+  Eigenvalues solved(const EigenProblem& problem) {
     try {
       Eigenvalues found = all_eigenvalues(problem);
-      out.zeros = found.zeros;
-      out.consistent = found.consistent;
+      out_.zeros = found.zeros;
+      out_.consistent = found.consistent;
       return found;
     } catch (const std::runtime_error& error) {
-      throw NumericalError(time, error.what());
+      throw NumericalError(time_, error.what());
     }
-  };
-  FirstOrderCoordinates x;
-  MatrixXd A;
-  if (l.is_plain()) {
-    MatrixXd N = admissible_motions(l.B, l.unit, &x.dependent);
-    x.rates = x.coordinates = name_coordinates(N, l.unit);
+  }
+
+  // False: all modes are found, since the equations are symmetric and undamped, or since nothing can move.
+  bool set_plain_equations() {
+    MatrixXd N = admissible_motions(l_.B, l_.unit, &x_.dependent);
+    x_.rates = x_.coordinates = name_coordinates(N, l_.unit);
     const Eigen::Index n = N.cols();
-    out.degrees_of_freedom = static_cast<int>(n);
-    out.dimension = 2 * out.degrees_of_freedom;
-    if (n == 0) return out;
-    const MatrixXd R = mass_factor(N, l.M, time);
+    out_.degrees_of_freedom = static_cast<int>(n);
+    out_.dimension = 2 * out_.degrees_of_freedom;
+    if (n == 0) return false;
+    const MatrixXd R = mass_factor(N, l_.M, time_);
     const MatrixXd motions = R.triangularView<Eigen::Upper>().transpose().solve(N.transpose()).transpose();
-    const MatrixXd k = motions.transpose() * (l.K * motions), c = motions.transpose() * (l.C * motions);
+    const MatrixXd k = motions.transpose() * (l_.K * motions), c = motions.transpose() * (l_.C * motions);
     const double stiffness = k.norm(), damping = c.norm();
     const bool undamped = damping * damping <= kSymmetric * kSymmetric * stiffness;
     if (undamped && antisymmetric_part(k).norm() <= kSymmetric * stiffness) {
-      const Eigenvalues found =
-          solved(symmetric_problem(model, l, N, x.coordinates, x.dependent, R, round_off));
-      for (Eigen::Index i = 0; i < found.at_rest.cols(); ++i)
-        out.pairs.push_back({0, VectorXd(motions * found.at_rest.col(i)).cast<Complex>(), true});
-      for (Eigen::Index i = 0; i < found.found.values.size(); ++i)
-        add_square(-found.found.values[i].real(),
-                   VectorXd(motions * found.found.vectors.col(i).real()).cast<Complex>(), out.pairs);
-      return out;
+      add_symmetric(N, R, motions);
+      return false;
     }
-    x.P = x.V = N;
-    x.Y = MatrixXd::Zero(N.rows(), n);
-    x.of_xi = x.of_rates = R;
-    x.bodies = n;
-    A = MatrixXd::Zero(2 * n, 2 * n);
-    A.topRightCorner(n, n).setIdentity();
-    A.bottomRows(n) << -k, -c;
-  } else {
-    MinimalEquations e = minimal_equations(l);
-    const Eigen::Index np = e.P.cols(), nr = e.V.cols(), states = l.states();
-    out.degrees_of_freedom = static_cast<int>(nr - states);
-    out.dimension = static_cast<int>(np + nr);
-    if (np + nr == 0) return out;
-    x.bodies = nr - states;
-    x.of_xi = mass_factor(e.P, l.M, time);
-    x.of_rates = mass_factor(e.V.leftCols(x.bodies), l.M, time);
-    x.P = std::move(e.P);
-    x.V = std::move(e.V);
-    x.Y = std::move(e.Y);
-    x.coordinates = e.coordinates;
-    x.rates = e.rates;
-    x.dependent = e.dependent;
+    x_.P = x_.V = N;
+    x_.Y = MatrixXd::Zero(N.rows(), n);
+    x_.of_xi = x_.of_rates = R;
+    x_.bodies = n;
+    A_ = MatrixXd::Zero(2 * n, 2 * n);
+    A_.topRightCorner(n, n).setIdentity();
+    A_.bottomRows(n) << -k, -c;
+    return true;
+  }
+
+  void add_symmetric(const MatrixXd& N, const MatrixXd& R, const MatrixXd& motions) {
+    const Eigenvalues found =
+        solved(symmetric_problem(model_, l_, N, x_.coordinates, x_.dependent, R, round_off_));
+    for (Eigen::Index i = 0; i < found.at_rest.cols(); ++i)
+      out_.pairs.push_back({0, VectorXd(motions * found.at_rest.col(i)).cast<Complex>(), true});
+    for (Eigen::Index i = 0; i < found.found.values.size(); ++i)
+      add_square(-found.found.values[i].real(),
+                 VectorXd(motions * found.found.vectors.col(i).real()).cast<Complex>(), out_.pairs);
+  }
+
+  // With rows at velocity level, drift or states. False: nothing can move.
+  bool set_minimal_equations() {
+    MinimalEquations e = minimal_equations(l_);
+    const Eigen::Index np = e.P.cols(), nr = e.V.cols(), states = l_.states();
+    out_.degrees_of_freedom = static_cast<int>(nr - states);
+    out_.dimension = static_cast<int>(np + nr);
+    if (np + nr == 0) return false;
+    x_.bodies = nr - states;
+    x_.of_xi = mass_factor(e.P, l_.M, time_);
+    x_.of_rates = mass_factor(e.V.leftCols(x_.bodies), l_.M, time_);
+    x_.P = std::move(e.P);
+    x_.V = std::move(e.V);
+    x_.Y = std::move(e.Y);
+    x_.coordinates = e.coordinates;
+    x_.rates = e.rates;
+    x_.dependent = e.dependent;
     // R A R^-1
     MatrixXd R = MatrixXd::Identity(np + nr, np + nr);
-    R.topLeftCorner(np, np) = x.of_xi;
-    R.block(np, np, x.bodies, x.bodies) = x.of_rates;
-    A = R.triangularView<Eigen::Upper>().transpose().solve((R * e.A).transpose()).transpose();
+    R.topLeftCorner(np, np) = x_.of_xi;
+    R.block(np, np, x_.bodies, x_.bodies) = x_.of_rates;
+    A_ = R.triangularView<Eigen::Upper>().transpose().solve((R * e.A).transpose()).transpose();
+    return true;
   }
-  const Eigen::Index np = x.P.cols(), states = l.states();
-  const auto across = [&](const MatrixXd& X) { return X.block(0, np, np, x.bodies).norm(); };
-  const auto down = [&](const MatrixXd& X) { return X.block(np, 0, x.bodies, np).norm(); };
-  const double rate = across(A) > 0 ? std::sqrt(down(A) / across(A)) : 0;
-  const double w = std::max(rate, A.block(np, np, x.bodies, x.bodies).norm() /
-                                      std::sqrt(std::max(1.0, static_cast<double>(x.bodies))));
-  x.state_unit = VectorXd::Ones(states);
-  const Balanced given = with_time_unit(x, A, w > 0 ? w : 1);
-  const Balanced units = balanced(given.A, np + x.bodies);
-  x.state_unit = units.D.tail(states);
 
-  MatrixXd y, rates;
-  x.motions(y, rates);
-  EigenProblem problem;
-  problem.size = x.size();
-  problem.matrix = [&] { return Balanced{units.A, given.D}; };
-  ShiftedMatrix matrix(model, l, x.dependent);
-  problem.inverse = [&](double t) -> std::optional<Balanced> {
-    MatrixXd T(x.size(), x.size());
-    if (l.drift) {
+  Eigen::Index positions() const { return x_.P.cols(); }
+  double across(const MatrixXd& X) const { return X.block(0, positions(), positions(), x_.bodies).norm(); }
+  double down(const MatrixXd& X) const { return X.block(positions(), 0, x_.bodies, positions()).norm(); }
+
+  void choose_units() {
+    const Eigen::Index np = positions(), states = l_.states();
+    const double rate = across(A_) > 0 ? std::sqrt(down(A_) / across(A_)) : 0;
+    const double w = std::max(rate, A_.block(np, np, x_.bodies, x_.bodies).norm() /
+                                        std::sqrt(std::max(1.0, static_cast<double>(x_.bodies))));
+    x_.state_unit = VectorXd::Ones(states);
+    given_ = with_time_unit(x_, A_, w > 0 ? w : 1);
+    units_ = balanced(given_.A, np + x_.bodies);
+    x_.state_unit = units_.D.tail(states);
+    x_.motions(motions_, rates_);
+  }
+
+  // (A - t)^-1; none where it is singular.
+  std::optional<Balanced> inverse(const ShiftedMatrix& matrix, double t) const {
+    MatrixXd T(x_.size(), x_.size());
+    if (l_.drift) {
       // In the units of A.
-      const MatrixXd one = MatrixXd::Identity(x.size(), x.size());
-      T = given.D.asDiagonal() * equilibrated_solve(units.A - t * one, one) *
-          given.D.cwiseInverse().asDiagonal();
+      const MatrixXd one = MatrixXd::Identity(x_.size(), x_.size());
+      T = given_.D.asDiagonal() * equilibrated_solve(units_.A - t * one, one) *
+          given_.D.cwiseInverse().asDiagonal();
     } else {
       // From the matrices as they are: the round-off of a projection would be that of its largest entries.
-      if (!matrix.factorize(t)) return {};
-      const InverseFirstOrder inverse{&matrix, &l, t, 1};
-      const Eigen::Index n = l.M.rows();
-      MatrixXd solution(2 * n, x.size());
-      for (Eigen::Index i = 0; i < x.size(); ++i) {
+      const InverseFirstOrder inverse{&matrix, &l_, t, 1};
+      const Eigen::Index n = l_.M.rows();
+      MatrixXd solution(2 * n, x_.size());
+      for (Eigen::Index i = 0; i < x_.size(); ++i) {
         VectorXd in(2 * n);
-        in << y.col(i), rates.col(i);
+        in << motions_.col(i), rates_.col(i);
         inverse.perform_op(in.data(), solution.col(i).data());
       }
-      T = x.of(solution.topRows(n), solution.bottomRows(n));
+      T = x_.of(solution.topRows(n), solution.bottomRows(n));
     }
     const double slow = across(T) > 0 ? std::sqrt(down(T) / across(T)) : 0;
-    return with_time_unit(x, std::move(T), slow > 0 ? slow : t > 0 ? t : 1);
-  };
-  const auto motion = [&](const MatrixXd& of, const VectorXcd& v) {
-    return VectorXcd(of * v.real() + Complex(0, 1) * (of * v.imag()));
-  };
-  // The motion beside a state that moves nothing is round-off itself.
-  constexpr double kPart = 1e-6;
-  problem.is_round_off = [&](double s, const VectorXcd& v) {
-    return v.head(np).norm() > kPart * v.norm() && round_off(s, motion(y, v));
-  };
-  const Eigenvalues found = solved(problem);
-  const auto add = [&](Complex s, const VectorXcd& v, bool rigid) {
-    out.pairs.push_back({s, shape_of(l, s, motion(y, v), motion(rates, v)), rigid});
-  };
-  for (Eigen::Index i = 0; i < found.at_rest.cols(); ++i) add(0, found.at_rest.col(i).cast<Complex>(), true);
-  for (Eigen::Index i = 0; i < found.found.values.size(); ++i)
-    if (found.found.values[i].imag() >= 0) add(found.found.values[i], found.found.vectors.col(i), false);
-  return out;
+    return with_time_unit(x_, std::move(T), slow > 0 ? slow : t > 0 ? t : 1);
+  }
+
+  void find_first_order() {
+    ShiftedMatrix matrix(model_, l_, x_.dependent);
+    EigenProblem problem;
+    problem.size = x_.size();
+    problem.matrix = [&] { return Balanced{units_.A, given_.D}; };
+    problem.inverse = [&](double t) -> std::optional<Balanced> {
+      if (!l_.drift && !matrix.factorize(t)) return {};
+      return inverse(matrix, t);
+    };
+    const auto motion = [&](const MatrixXd& of, const VectorXcd& v) {
+      return VectorXcd(of * v.real() + Complex(0, 1) * (of * v.imag()));
+    };
+    // The motion beside a state that moves nothing is round-off itself.
+    constexpr double kPart = 1e-6;
+    problem.is_round_off = [&](double s, const VectorXcd& v) {
+      return v.head(positions()).norm() > kPart * v.norm() && round_off_(s, motion(motions_, v));
+    };
+    const Eigenvalues found = solved(problem);
+    const auto add = [&](Complex s, const VectorXcd& v, bool rigid) {
+      out_.pairs.push_back({s, shape_of(l_, s, motion(motions_, v), motion(rates_, v)), rigid});
+    };
+    for (Eigen::Index i = 0; i < found.at_rest.cols(); ++i)
+      add(0, found.at_rest.col(i).cast<Complex>(), true);
+    for (Eigen::Index i = 0; i < found.found.values.size(); ++i)
+      if (found.found.values[i].imag() >= 0) add(found.found.values[i], found.found.vectors.col(i), false);
+  }
+
+  const Model& model_;
+  const Linearization& l_;
+  double time_;
+  RoundOff round_off_;
+  DenseModes out_;
+  FirstOrderCoordinates x_;
+  MatrixXd A_;
+  Balanced given_, units_;
+  MatrixXd motions_, rates_;  // of the first-order coordinates
+};
+
+}  // namespace
+
+DenseModes dense_modes(const Model& model, const Linearization& l, const VectorXd& scale, double time) {
+  return DenseSearch(model, l, scale, time).result();
 }
 
 }  // namespace liedyn

@@ -321,6 +321,50 @@ double SceneBody::span() const {
   return out;
 }
 
+namespace {
+
+// Massless bodies that connect joints are rods; a sphere marks the others.
+void add_marks(const SceneBody& body, const std::vector<Vec3>& points, double extent,
+               std::vector<SceneShape>& out) {
+  const double span = body.span();
+  const double radius = (body.is_point ? 0.035 : 0.015) * extent;
+  if (out.empty() && (body.is_point || span < 2 * radius))
+    out.push_back(
+        shape(Type::Sphere, {span > 0 ? std::min(radius, 0.25 * span) : radius, 0, 0}, body.center));
+  if (span > 0)
+    for (const Vec3& p : points)
+      if ((p - body.center).norm() > 1e-3 * span && !body.is_point)
+        out.push_back(rod(body.center, p, 0.03 * std::min(span, 0.5 * extent)));
+}
+
+// Rods to joints outside of the core. They begin on its centre line, so that slender cores are met at right angles.
+void add_arms(const SceneBody& body, const Core& core, const std::vector<Vec3>& points, double thin,
+              std::vector<SceneShape>& out) {
+  for (const Vec3& p : points) {
+    const Vec3 arm = p - body.center;
+    if (core.distance(arm) < std::max(thin, 0.15 * core.radius)) continue;
+    Vec3 from = body.center;
+    if (core.type != Type::Sphere && core.length() > 2 * core.across()) {
+      const Vec3 z = core.axes.col(2);
+      const double most = 0.5 * core.length() - core.across();
+      from += std::clamp(z.dot(arm), -most, most) * z;
+    }
+    const double reach = (p - from).norm();
+    out.push_back(rod(from, p, std::min(thin, 0.06 * reach)));
+  }
+}
+
+// The inertia of a disc across hinges that are all parallel to its axis is that of a link of a planar mechanism: it tells nothing of the outline.
+bool is_planar_link(const SceneBody& body, const Core& core, std::size_t joints) {
+  return joints >= 2 && core.type == Type::Cylinder && core.length() < 0.2 * core.across() &&
+         std::all_of(body.attachments.begin(), body.attachments.end(), [&](const SceneAttachment& a) {
+           return a.kind != Attached::Turns || (std::abs(a.axis.dot(core.axes.col(2))) > 0.999 &&
+                                                (a.at - body.center).norm() > 0.05 * core.across());
+         });
+}
+
+}  // namespace
+
 std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
   std::vector<SceneShape> out;
   const double span = body.span();
@@ -335,26 +379,10 @@ std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
   if (!out.empty()) core.reset();
 
   if (!core || body.is_point) {
-    // Massless bodies that connect joints are rods; a sphere marks the others.
-    const double radius = (body.is_point ? 0.035 : 0.015) * extent;
-    if (out.empty() && (body.is_point || span < 2 * radius))
-      out.push_back(
-          shape(Type::Sphere, {span > 0 ? std::min(radius, 0.25 * span) : radius, 0, 0}, body.center));
-    if (span > 0)
-      for (const Vec3& p : points)
-        if ((p - body.center).norm() > 1e-3 * span && !body.is_point)
-          out.push_back(rod(body.center, p, 0.03 * std::min(span, 0.5 * extent)));
+    add_marks(body, points, extent, out);
     return out;
   }
-
-  // The inertia of a disc across hinges that are all parallel to its axis is that of a link of a planar mechanism: it tells nothing of the outline.
-  const bool is_planar_link =
-      points.size() >= 2 && core->type == Type::Cylinder && core->length() < 0.2 * core->across() &&
-      std::all_of(body.attachments.begin(), body.attachments.end(), [&](const SceneAttachment& a) {
-        return a.kind != Attached::Turns || (std::abs(a.axis.dot(core->axes.col(2))) > 0.999 &&
-                                             (a.at - body.center).norm() > 0.05 * core->across());
-      });
-  const bool in_plane = body.in_plane || is_planar_link;
+  const bool in_plane = body.in_plane || is_planar_link(body, *core, points.size());
   const bool is_slender = core->is_slender();
   // Inertias that stand for no real body (a one, typed in haste) must not hide the mechanism.
   if (!points.empty()) {
@@ -419,19 +447,7 @@ std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
     out.push_back(as_shape(*core, body.center));
   }
 
-  // Joints outside of the core. Rods begin on its centre line, so that slender cores are met at right angles.
-  for (const Vec3& p : points) {
-    const Vec3 arm = p - body.center;
-    if (core->distance(arm) < std::max(thin, 0.15 * core->radius)) continue;
-    Vec3 from = body.center;
-    if (core->type != Type::Sphere && core->length() > 2 * core->across()) {
-      const Vec3 z = core->axes.col(2);
-      const double most = 0.5 * core->length() - core->across();
-      from += std::clamp(z.dot(arm), -most, most) * z;
-    }
-    const double reach = (p - from).norm();
-    out.push_back(rod(from, p, std::min(thin, 0.06 * reach)));
-  }
+  add_arms(body, *core, points, thin, out);
   return out;
 }
 
