@@ -450,12 +450,12 @@ class UrdfReader {
     const LinkLump& lump = carrier.lump;
     const Mat3& J = lump.inertia;
     builder_.begin(Section::Bodies, name, "rigid");
-    builder_.numbers("mass", std::array{lump.mass});
-    builder_.numbers("inertia", std::array{J(0, 0), J(1, 1), J(2, 2), J(1, 2), J(0, 2), J(0, 1)});
+    builder_.values("mass", std::array{lump.mass});
+    builder_.values("inertia", std::array{J(0, 0), J(1, 1), J(2, 2), J(1, 2), J(0, 2), J(0, 1)});
     const Vec3 center = carrier.at.R * lump.center + carrier.at.p;
-    builder_.numbers("position", std::array{center.x(), center.y(), center.z()});
+    builder_.values("position", std::array{center.x(), center.y(), center.z()});
     const Eigen::Vector4d q = SO3<double>::from_matrix(carrier.at.R).coordinates();
-    builder_.numbers("orientation", std::array{q[0], q[1], q[2], q[3]}, 0, RotationForm::Quaternion);
+    builder_.values("orientation", std::array{q[0], q[1], q[2], q[3]}, 0, RotationForm::Quaternion);
     builder_.end();
   }
 
@@ -471,15 +471,15 @@ class UrdfReader {
     const Vec3 axis = child.R * vector(joint.axis);
     builder_.begin(Section::Joints, name, type);
     builder_.words("between", body_of_.at(joint.parent_link_name), body_of_.at(joint.child_link_name));
-    builder_.numbers("at", std::array{child.p.x(), child.p.y(), child.p.z()});
-    builder_.numbers("axis", std::array{axis.x(), axis.y(), axis.z()});
+    builder_.values("at", std::array{child.p.x(), child.p.y(), child.p.z()});
+    builder_.values("axis", std::array{axis.x(), axis.y(), axis.z()});
     if (const double start = has_coordinate(joint) ? start_of(joint, true) : 0; start != 0) {
       if (turns(joint) && !(std::abs(start) <= std::numbers::pi))
         builder_.finding(joint.mimic ? "joints." + name : "initial." + excerpt(joint.name),
                          fmt::format("expected an angle from -pi to pi at the start, got {}", start),
                          "turns are counted from the start of a run");
       // Sensors, targets and drives count as the robot does.
-      builder_.numbers("zero", std::array{-start});
+      builder_.values("zero", std::array{-start});
     }
     builder_.end();
   }
@@ -501,7 +501,7 @@ class UrdfReader {
                               "only revolute, continuous and prismatic joints have one");
     builder_.begin(Section::Joints, clean(joint.name + "_mimic"), "gear");
     builder_.words("joints", name, clean(joint.mimic->joint_name));
-    builder_.numbers("ratio", std::array{joint.mimic->multiplier});
+    builder_.values("ratio", std::array{joint.mimic->multiplier});
     builder_.end();
   }
 
@@ -514,7 +514,7 @@ class UrdfReader {
     if (joint.dynamics && joint.dynamics->damping > 0) {
       builder_.begin(Section::Forces, clean(joint.name + "_damper"), "joint_spring");
       builder_.word("joint", clean(joint.name));
-      builder_.numbers("damping", std::array{joint.dynamics->damping});
+      builder_.values("damping", std::array{joint.dynamics->damping});
       builder_.end();
     }
     if (has_friction(joint)) {
@@ -537,14 +537,14 @@ class UrdfReader {
     if (joint.mimic) return;
     builder_.begin(Section::Forces, clean(joint.name + "_motor"), "joint_actuator");
     builder_.word("joint", clean(joint.name));
-    if (joint.limits && joint.limits->effort > 0) builder_.numbers("limit", std::array{joint.limits->effort});
+    if (joint.limits && joint.limits->effort > 0) builder_.values("limit", std::array{joint.limits->effort});
     builder_.end();
   }
 
   void add_effort(const urdf::Joint& joint, const char* suffix, const std::string& effort) {
     builder_.begin(Section::Forces, clean(joint.name + suffix), "joint_effort");
     builder_.word("joint", clean(joint.name));
-    builder_.numbers("effort", std::array{0.0});
+    builder_.values("effort", std::array{0.0});
     builder_.expression("effort", 0, effort);
     builder_.end();
   }

@@ -48,7 +48,7 @@ Evaluation SceneContent::evaluation_of(const std::vector<Motion<double>>& motion
   out.frames = model->frames.data();
   out.nodes = model->nodes.data();
   out.motions = motions.data();
-  out.constants = poses.numbers().data.data();
+  out.constants = poses.constants().data.data();
   return out;
 }
 
@@ -146,7 +146,7 @@ Json SceneContent::scene(const char* kind) {
     bodies[own.entry]["section_forces"] = std::move(lists[0]);
     if (own.has_strains) bodies[own.entry]["section_strains"] = std::move(lists[1]);
   }
-  const Vec3 gravity = poses.numbers().gravity;
+  const Vec3 gravity = poses.constants().gravity;
   Json out = {{"format", "liedyn scene 1"},
               {"liedyn", version()},
               {"title", d.name},

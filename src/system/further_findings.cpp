@@ -319,7 +319,7 @@ std::vector<Diagnostic> with_later_findings(const Description& description, cons
                                             std::vector<Diagnostic> known) {
   // Expressions that gave the numbers are left out, those of t alone are still needed.
   Description set = description;
-  set.constants = params.values();
+  set.parameters = params.values();
   std::erase_if(set.expressions, [&](const NumberExpression& e) {
     return std::none_of(params.timed().begin(), params.timed().end(),
                         [&](const Params::Bound& b) { return b.number == e.number; });
