@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/run_start.h"
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/io/load.h"
 #include "liedyn/io/packed_array.h"

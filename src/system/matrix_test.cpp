@@ -27,7 +27,7 @@ std::shared_ptr<const Description> adapted(const std::shared_ptr<const Descripti
     if (e.kind->type != "hydraulic_cylinder") continue;
     const auto number = [&](const char* name) -> double& {
       return d
-          .constants[static_cast<std::size_t>(e.fields[static_cast<std::size_t>(e.kind->field(name))].first)];
+          .parameters[static_cast<std::size_t>(e.fields[static_cast<std::size_t>(e.kind->field(name))].first)];
     };
     number("retracted") = 1e-3;
     number("stroke") = 100;
