@@ -215,7 +215,7 @@ TEST(Assemble, HoldsBodies) {
             0);
   const Outcome held = run_program({"assemble", model, "--from", rough, "--hold", "bob"});
   EXPECT_EQ(held.exit_code, 2);
-  EXPECT_THAT(held.err, HasSubstr("joints.hinge: place"));
+  EXPECT_THAT(held.err, HasSubstr("joints.hinge: position"));
   const Outcome bad =
       run_program({"assemble", model, "--from", directory.write("bad.json", R"json({ "bodies": {
     "bop": {}, "bob": { "position": [1, 2], "spin": 3 } } })json")});

@@ -373,7 +373,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "\"mass\": 0,",
                  {"bodies.ball", "no mass and no constraint"}},
         BadModel{
-            "joints that contradict each other", kGood, kTwoLengths, {"joints.", "contradicts others"}, 2}));
+            "joints that contradict each other", kGood, kTwoLengths, {"joints.", "contradicts other constraints"}, 2}));
 
 const std::string kAtOrigin = R"json("between": ["ground", "top"], "at": [0, 0, 0])json";
 

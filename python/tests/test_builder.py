@@ -774,7 +774,7 @@ def test_random_calls_raise_input_errors_only():
 # ---- documentation
 
 
-@pytest.mark.filterwarnings("ignore:expressions call .* central differences")
+@pytest.mark.filterwarnings("ignore:expressions call .* finite differences")
 def test_the_code_of_the_how_to_runs(tmp_path, monkeypatch):
     page = ROOT / "docs" / "howto" / "build_in_python.md"
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)

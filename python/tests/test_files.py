@@ -230,7 +230,7 @@ def test_info_says_what_a_file_is(chain, tmp_path, template):
     assert "cannot be read as HDF5" in liedyn("info", tmp_path / "wrong.h5", code=2)
     with h5py.File(tmp_path / "foreign.h5", "w") as other:
         other["time"] = np.arange(3.0)
-    assert "has no word '/status'" in liedyn("info", tmp_path / "foreign.h5", code=2)
+    assert "has no string '/status'" in liedyn("info", tmp_path / "foreign.h5", code=2)
 
 
 def test_a_result_becomes_a_page_a_scene_and_shapes(chain, tmp_path, template):

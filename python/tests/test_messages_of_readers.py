@@ -344,7 +344,7 @@ def with_components(file, count):
 WROTE = "(hint: expected an HDF5 file that liedyn run --out FILE.h5 wrote)"
 INFO = "info run.h5"
 RESULTS = [
-    ("summary removed", lambda file: file.pop("summary"), INFO, f"has no text '/summary' {WROTE}"),
+    ("summary removed", lambda file: file.pop("summary"), INFO, f"has no string '/summary' {WROTE}"),
     ("names of events removed", lambda file: file["events"].attrs.pop("names"), INFO, f"has no string attribute 'names' of '/events' {WROTE}"),
     ("sensor without components", lambda file: with_components(file, 0), INFO, "is damaged: expected components of 'angle', got 0"),
     ("sensor of two components", lambda file: with_components(file, 2), INFO, "expected 2 columns of 'angle' in '/sensors/angle'"),

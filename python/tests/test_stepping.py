@@ -321,7 +321,7 @@ def test_events_in_a_builder():
 
 def test_events_without_end_and_derivatives_are_refused():
     sim = ld.Model(ball(0.5)).simulation()
-    with pytest.raises(ld.NumericalError, match="'bounce' happens again"):
+    with pytest.raises(ld.NumericalError, match="'bounce' occurs again"):
         sim.advance(3)
     with pytest.raises(ld.InputError, match="cannot differentiate through the event 'bounce'"):
         ld.sensitivity(ball(), ["e"], end=0.1)

@@ -365,7 +365,7 @@ def test_all_mistakes_of_a_study_are_named_with_their_lines(tmp_path):
         ({"sampling": {"method": "random"}}, "cases"),
         ({"keep": [40]}, "from 0 to 39"),
         ({"parameters": {"bodies.stone.mass": [1, 2]}, "sampling": {"method": "grid"}}, r'"mass": \{"parameter": "bodies.stone.mass", ...\}'),
-        ({"parameters": {"a": {"parameter": "v", "values": [1, 2]}, "v": [3, 4]}, "sampling": {"method": "grid"}}, "parameters.v: 'v' already has the values of 'a' already"),
+        ({"parameters": {"a": {"parameter": "v", "values": [1, 2]}, "v": [3, 4]}, "sampling": {"method": "grid"}}, "parameters.v: 'v' already has the values of 'a'"),
         ({"colour": 1}, "unknown key"),
     ):
         with pytest.raises(ld.InputError, match=says):
@@ -563,7 +563,7 @@ def test_the_page_has_all_cases_and_some_scenes(tmp_path, monkeypatch):
     assert content(alone.view().page)["scenes"] == []
     with pytest.raises(ld.InputError, match="expected the study"):
         alone.view(scenes=2)
-    with pytest.raises(ld.InputError, match="another study"):
+    with pytest.raises(ld.InputError, match="this study is not that of"):
         alone.view(study=ld.Study(thrown(21)))
     assert content(alone.view(study=study, scenes=1).page)["scenes"] != []
 

@@ -358,7 +358,7 @@ TEST(Events, ThatHaveNoEndAreRefusedWithTheirName) {
       simulation.advance_to(3);
       ADD_FAILURE() << "the ball has fallen through the ground";
     } catch (const NumericalError& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("'bounce' happens again"));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("'bounce' occurs again"));
     }
     // The sum of all flights is (1 + e)/(1 - e) sqrt(2/g).
     EXPECT_NEAR(simulation.time(), 3 * std::sqrt(2 / kGravity), 1e-4);

@@ -19,10 +19,6 @@ namespace {
 
 // A velocity that violates a constraint may move it by this part of its length in one step; a position by as much.
 constexpr double kAllowed = 1e-8;
-constexpr const char* kJumpHint =
-    "positions and velocities cannot jump: drive the joint by a force (joint_actuator), or make it a "
-    "function "
-    "of time";
 
 bool is_initial_value(const ParameterPlace& place) {
   return place.entry != nullptr && place.kind_field()->is_initial;
@@ -170,7 +166,9 @@ void MotionBefore::refuse_moved_bodies(const System& system, const State& state,
         fmt::format("expected a value that does not move bodies at t = {:.9g}, got {}: the joints would "
                     "move a body by {:.3g} m and change its velocity by {:.3g} m/s",
                     change.t, change.value, moved, speed),
-        kJumpHint);
+        "positions and velocities cannot jump: drive the joint by a force (joint_actuator), or make it a "
+        "function "
+        "of time");
   }
 }
 
@@ -193,7 +191,9 @@ void MotionBefore::refuse_violated_rows(const System& system, const State& state
                     "would be violated by {:.3g}",
                     change.t, change.value, model.row_name(row),
                     std::abs(moved) > kAllowed * length ? moved : speed),
-        kJumpHint);
+        "positions and velocities cannot jump: drive the joint by a force (joint_actuator), or make it a "
+        "function "
+        "of time");
   }
 }
 

@@ -433,7 +433,7 @@ TEST(Sensitivity, RefusesNumbersThatFollowSensorsOrTime) {
     return make_system(builder.finish());
   };
   for (const auto& [text, follows] :
-       {std::pair<std::string, std::string>{"k+x", "follows states or sensors, 'k+x', and cannot be set"},
+       {std::pair<std::string, std::string>{"k+x", "depends on states or sensors, 'k+x', and cannot be set"},
         {"k*(1+t)", "depends on the time, 'k*(1+t)', and cannot be set"}}) {
     const System system = model(text);
     for (const std::string path : {"forces.s.stiffness", "forces.u.stiffness[0]"})

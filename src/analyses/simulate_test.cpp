@@ -303,7 +303,7 @@ TEST(Simulate, WarnsOfVelocitiesThatTurnTooFast) {
     EXPECT_EQ(error > 1, wrong) << formulation << " " << step << ": " << error;
     const bool said = std::any_of(
         result.summary.warnings.begin(), result.summary.warnings.end(), [](const std::string& warning) {
-          return warning.find("the velocity of 'body' turns with it") != std::string::npos;
+          return warning.find("the velocity of 'body' rotates with it") != std::string::npos;
         });
     EXPECT_EQ(said, wrong) << formulation << " " << step << " "
                            << testing::PrintToString(result.summary.warnings);

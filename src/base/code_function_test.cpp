@@ -129,8 +129,8 @@ TEST_F(CodeFunctionTest, RefusesWhatCannotBe) {
     }
     return std::string("accepted");
   };
-  EXPECT_THAT(message({"sin", 1, &law, {}, {}}), HasSubstr("already"));
-  EXPECT_THAT(message({"t", 1, &law, {}, {}}), HasSubstr("already"));
+  EXPECT_THAT(message({"sin", 1, &law, {}, {}}), HasSubstr("reserved in expressions"));
+  EXPECT_THAT(message({"t", 1, &law, {}, {}}), HasSubstr("reserved in expressions"));
   EXPECT_THAT(message({"a b", 1, &law, {}, {}}), HasSubstr("letters"));
   EXPECT_THAT(message({"", 1, &law, {}, {}}), HasSubstr("letters"));
   EXPECT_THAT(message({"none", 0, &law, {}, {}}), HasSubstr("1 to 32"));

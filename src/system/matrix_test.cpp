@@ -26,8 +26,8 @@ std::shared_ptr<const Description> adapted(const std::shared_ptr<const Descripti
   for (const Entry& e : d.entries(Section::Forces)) {
     if (e.kind->type != "hydraulic_cylinder") continue;
     const auto number = [&](const char* name) -> double& {
-      return d
-          .parameters[static_cast<std::size_t>(e.fields[static_cast<std::size_t>(e.kind->field(name))].first)];
+      return d.parameters[static_cast<std::size_t>(
+          e.fields[static_cast<std::size_t>(e.kind->field(name))].first)];
     };
     number("retracted") = 1e-3;
     number("stroke") = 100;

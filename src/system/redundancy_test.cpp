@@ -270,7 +270,7 @@ TEST(Redundancy, ContradictionsAreRefusedByName) {
         .set("points", {1, 0, 0, 0, 0, 0})
         .set("length", {length});
   EXPECT_THAT(refusal_of(builder.finish()),
-              testing::ContainsRegex("joints.(short|long): distance: .*contradicts others"));
+              testing::ContainsRegex("joints.(short|long): distance: .*contradicts other constraints"));
 }
 
 TEST(Redundancy, ASingularStartIsNotTakenForARedundantOne) {

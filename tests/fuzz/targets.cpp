@@ -17,6 +17,7 @@
 #include "liedyn/analyses/checkpoints.h"
 #include "liedyn/analyses/modes.h"
 #include "liedyn/analyses/run_output.h"
+#include "liedyn/analyses/run_start.h"
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/base/error.h"
 #include "liedyn/base/expression.h"

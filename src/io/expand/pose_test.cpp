@@ -515,7 +515,7 @@ TEST(MovedModels, RefuseWhatHasNoAxesToTurn) {
     for (const std::string& rest : {load, state, event})
       EXPECT_THAT(
           pose_complaint(with(sensor, rest, turned)),
-          AllOf(HasSubstr("model.json:"), HasSubstr("the sub-model 's' is turned"),
+          AllOf(HasSubstr("model.json:"), HasSubstr("the sub-model 's' is rotated"),
                 HasSubstr("'s.o' of type " + std::string(type)), HasSubstr("hint: use a joint_angle")));
     EXPECT_THAT(pose_complaint(with(sensor, event, moved)), "accepted");
     EXPECT_THAT(pose_complaint(with(sensor, R"("forces": {})", turned)), "accepted");
@@ -524,7 +524,7 @@ TEST(MovedModels, RefuseWhatHasNoAxesToTurn) {
               HasSubstr("model.json:6: forces.s.f.force: "));
   EXPECT_THAT(
       pose_complaint(with(R"("type": "relative_rotation", "between": ["ground", "b"])", event, turned)),
-      HasSubstr("events.s.stop.when: the sub-model 's' is turned"));
+      HasSubstr("events.s.stop.when: the sub-model 's' is rotated"));
   EXPECT_THAT(pose_complaint(with(R"("type": "multiplier", "of": "j")", event, turned)),
               HasSubstr("use a reaction_force"));
 
