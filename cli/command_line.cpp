@@ -87,11 +87,14 @@ void check_options(const CLI::App& program, int argc, char** argv) {
       for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
     // What other programs call it.
     constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
-        {"--dt", "--step"},           {"--h", "--step"},        {"--timestep", "--step"},
-        {"--time-step", "--step"},    {"--stepsize", "--step"}, {"--t-end", "--end"},
-        {"--tend", "--end"},          {"--duration", "--end"},  {"--time", "--end"},
-        {"--output", "--out"},        {"--save", "--out"},      {"--method", "--integrator"},
-        {"--solver", "--integrator"}, {"--param", "--set"},     {"--parameter", "--set"}};
+        {"--dt", "--step"},           {"--h", "--step"},
+        {"--timestep", "--step"},     {"--time-step", "--step"},
+        {"--stepsize", "--step"},     {"--t-end", "--end"},
+        {"--tend", "--end"},          {"--duration", "--end"},
+        {"--time", "--end"},          {"--output", "--out"},
+        {"--save", "--out"},          {"--method", "--integrator"},
+        {"--solver", "--integrator"}, {"--param", "--set"},
+        {"--parameter", "--set"},     {"--parameter", "--parameters"}};
     std::string meant = nearest(name, names);
     for (const auto& [other, ours] : kElsewhere)
       if (name == other && std::find(names.begin(), names.end(), ours) != names.end()) meant = ours;

@@ -48,7 +48,7 @@ int convert(const ConvertArguments& arguments) {
   const std::string extension = fs::path(arguments.to).extension().string();
   std::error_code ignored;
   if (fs::equivalent(arguments.from, arguments.to, ignored))
-    throw InputError({{arguments.to, 0, "", "is the file that is read", "name another one"}});
+    throw InputError({{arguments.to, 0, "", "is the input file", "name another one"}});
   std::string written = arguments.to;
   if (extension == ".csv" || extension == ".h5") {
     check_output(arguments.to);

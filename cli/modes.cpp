@@ -115,9 +115,9 @@ void add_modes(CLI::App& program, int& exit_code) {
                   "Only the modes of the lowest |s|; large models: 20 if not given")
       ->type_name("N");
   command
-      .add_option(
-          "--axes", a->axes,
-          "Angular velocity of the axes of the motion [rad/s]; if not given, axes in which it is steady")
+      .add_option("--axes", a->axes,
+                  "Angular velocity of the rotating axes [rad/s] in which the motion is linearised; if not "
+                  "given, axes in which it is steady")
       ->type_name("X Y Z")
       ->expected(3);
   command

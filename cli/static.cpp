@@ -77,7 +77,7 @@ int static_command(StaticArguments& arguments) {
     constexpr std::size_t kMost = 3;
     const auto first = found.indifferent.begin(),
                last = first + static_cast<std::ptrdiff_t>(std::min(count, kMost));
-    fmt::print(stderr, "warning: {} no stiffness, and {} not changed: {}{}\n",
+    fmt::print(stderr, "warning: {} no stiffness, and {} left unchanged: {}{}\n",
                count == 1 ? "this motion has" : fmt::format("these {} motions have", count),
                count == 1 ? "is" : "are", fmt::join(first, last, " | "),
                count > kMost ? fmt::format(" | and {} more (all with --json)", count - kMost) : "");
@@ -116,7 +116,7 @@ void add_static(CLI::App& program, int& exit_code) {
   command
       .add_option("--vtk", a->vtk, "Write the deformed shape, with stresses, for ParaView into this folder")
       ->type_name("FOLDER");
-  a->scene.add_to(command, "the way from the start to the equilibrium");
+  a->scene.add_to(command, "the path from the start to the equilibrium");
   command.add_option("--out", a->out, "Write the configuration to this .json file, for --from")
       ->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");

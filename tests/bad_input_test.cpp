@@ -200,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"negative mass",
                  "\"mass\": 15",
                  "\"mass\": -15",
-                 {"model.json:5: bodies.top.mass: expected a number >= 0, got -15"}},
+                 {"model.json:5: bodies.top.mass: expected a non-negative number, got -15"}},
         BadModel{"vector of two",
                  "[0, 1, 0]",
                  "[0, 1]",
@@ -372,8 +372,11 @@ INSTANTIATE_TEST_SUITE_P(
                  "\"mass\": 1,",
                  "\"mass\": 0,",
                  {"bodies.ball", "no mass and no constraint"}},
-        BadModel{
-            "joints that contradict each other", kGood, kTwoLengths, {"joints.", "contradicts other constraints"}, 2}));
+        BadModel{"joints that contradict each other",
+                 kGood,
+                 kTwoLengths,
+                 {"joints.", "contradicts other constraints"},
+                 2}));
 
 const std::string kAtOrigin = R"json("between": ["ground", "top"], "at": [0, 0, 0])json";
 
@@ -407,7 +410,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"an unknown word in a list",
                  kBallJoint,
                  R"("type": "generic", "fixed": ["x", "rotation_w"], )" + kAtOrigin,
-                 {"joints.pivot.fixed: expected some of x, y, z", "got 'rotation_w'", "did you mean"}},
+                 {"joints.pivot.fixed: expected one or more of x, y, z", "got 'rotation_w'", "did you mean"}},
         BadModel{"a word twice in a list",
                  kBallJoint,
                  R"("type": "generic", "fixed": ["x", "x"], )" + kAtOrigin,
@@ -627,7 +630,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{{"run", "heavy_top", "--set", "spin"}, "expected PATH=VALUE"},
         BadCommand{{"run", "heavy_top", "--set", "spni=1"}, "did you mean 'spin'?"},
         BadCommand{{"run", "heavy_top", "--set", "bodies.top.mas=1"}, "did you mean 'mass'?"},
-        BadCommand{{"run", "heavy_top", "--set", "bodies.top.mass=-1"}, "expected a number >= 0, got -1"},
+        BadCommand{{"run", "heavy_top", "--set", "bodies.top.mass=-1"},
+                   "expected a non-negative number, got -1"},
         BadCommand{{"run", "heavy_top", "--set", "bodies.top.inertia[0]=9"}, "principal moments"},
         BadCommand{{"run", "chain", "--set", "links=0"}, "links: expected at least 1, got 0"},
         BadCommand{{"run", "slider_crank", "--set", "initial.cranc=1"},

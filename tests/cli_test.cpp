@@ -110,7 +110,7 @@ TEST(Run, FailedNumericsLeaveTheResultsUpToThere) {
   EXPECT_THAT(outcome.err, HasSubstr("bodies.stone: force x"));
   // What is said to help was tried, and nothing helps where a force has no value.
   EXPECT_THAT(outcome.err, HasSubstr("hint: tried without success: --step 0.0625; --step 0.0125; "));
-  EXPECT_THAT(outcome.err, Not(HasSubstr("the run passes this time")));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("the run continues beyond this time")));
   EXPECT_THAT(outcome.err, HasSubstr("The last valid state is in"));
   EXPECT_TRUE(std::filesystem::exists(directory.file("r.csv.last.json")));
   const nlohmann::json summary = nlohmann::json::parse(outcome.out);
@@ -133,7 +133,7 @@ TEST(Run, AdvisesAnotherFormOfTheConstraintsForSmallTolerances) {
   ASSERT_EQ(outcome.exit_code, 3) << outcome.err;
   EXPECT_THAT(outcome.err,
               HasSubstr("hint: with --integrator " + method + ",index=stabilized or --integrator " + method +
-                        ",index=2 the run passes this time"));
+                        ",index=2 the run continues beyond this time"));
   EXPECT_EQ(run_program({"run", model, "--integrator", method + ",index=stabilized"}).exit_code, 0);
 }
 

@@ -424,7 +424,7 @@ def test_trajectory_as_a_target():
 
 
 @pytest.mark.parametrize(("name", "changes", "expected"), [
-    ("dc_motor", {"inductance": -1}, ["forces.motor.inductance", "expected a number >= 0, got -1"]),
+    ("dc_motor", {"inductance": -1}, ["forces.motor.inductance", "expected a non-negative number, got -1"]),
     ("dc_motor", {"resistance": 0}, ["forces.motor.resistance", "expected a positive number, got 0"]),
     ("dc_motor", {"gear_ratio": 0}, ["forces.motor", "gear_ratio: expected a number that is not 0"]),
     ("dc_motor", {"voltage": "12*currant"}, ["forces.motor.voltage", "unknown name 'currant'"]),
@@ -434,7 +434,7 @@ def test_trajectory_as_a_target():
     ("hydraulic_cylinder", {"retracted": 0.1}, ["forces.cylinder", "expected 0.1 m (retracted) to 0.7 m (extended)"]),
     ("hydraulic_cylinder", {"supply_pressure": 0}, ["supply_pressure: expected at least the pressure of the tank"]),
     ("clutch", {"law": "smooth"}, ["forces.clutch", "smoothing: missing"]),
-    ("clutch", {"capacity": -1}, ["capacity: expected a number >= 0, got -1"]),
+    ("clutch", {"capacity": -1}, ["capacity: expected a non-negative number, got -1"]),
     ("clutch", {"initial_bristle": 2}, ["initial_bristle: expected a number from -1 to 1, got 2"]),
     ("rotor_in_bearings", {"stiffness": [1, 1, 1, 1, 1, 1]}, ["stiffness[5][5]: expected 0, got 1", "turns freely about z"]),
 ])

@@ -275,7 +275,7 @@ CALLS = [
     ("bodies.top: expected bodies.top.FIELD", lambda: ld.run("heavy_top", set={"bodies.top": 1})),
     ("gravity[3]: expected gravity[0], gravity[1] or gravity[2]", lambda: ld.run("heavy_top", set={"gravity[3]": 1})),
     ("beams.b.elements: 'elements' determines the structure of the model: it cannot change after the model is built", lambda: ld.Model(model(beams={"b": BEAM})).run(set={"beams.b.elements": 3})),
-    ("bodies.a.mass: expected a number >= 0, got -2, since it depends on parameters.w", lambda: ld.Model(TIMED).run(set={"w": -2})),
+    ("bodies.a.mass: expected a non-negative number, got -2, since it depends on parameters.w", lambda: ld.Model(TIMED).run(set={"w": -2})),
     (
         "forces.f: inductance: expected 0, got 0.25: this model was made without a state for the current"
         " (hint: write the inductance into the model file: the current is a state then)",

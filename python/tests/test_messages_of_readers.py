@@ -151,9 +151,9 @@ MESHES = [
     ("node that is absent", "part.gltf", gltf(scenes=[{"nodes": [5]}]), "part.gltf:8: nodes: expected an index below 1, got 5"),
     ("data without base64", "part.gltf", gltf(buffers=[{"uri": "data:application/octet-stream,abc"}]), "part.gltf:3: uri: expected data of the encoding base64"),
     ("data that is no base64", "part.gltf", gltf(buffers=[{"uri": "data:application/octet-stream;base64,AB#D"}]), "part.gltf:3: uri: is not base64"),
-    ("sparse accessor", "part.gltf", accessor(sparse={"count": 1}), "part.gltf:5: sparse accessors are not read"),
-    ("bytes with a sign", "part.gltf", accessor(componentType=5120), "part.gltf:5: componentType: 5120 is not read"),
-    ("type of components that is no whole number", "part.gltf", accessor(componentType=5126.5), "part.gltf:5: componentType: 5126.5 is not read"),
+    ("sparse accessor", "part.gltf", accessor(sparse={"count": 1}), "part.gltf:5: sparse accessors are not supported"),
+    ("bytes with a sign", "part.gltf", accessor(componentType=5120), "part.gltf:5: componentType: 5120 is not supported"),
+    ("type of components that is no whole number", "part.gltf", accessor(componentType=5126.5), "part.gltf:5: componentType: 5126.5 is not supported"),
     ("no type of components", "part.gltf", accessor().replace('"componentType": 5126, ', ""), "part.gltf:5: 'componentType' is missing"),
     ("count that is no whole number", "part.gltf", accessor(count=2.5), "part.gltf:5: count: expected a whole number below 1073741824, got 2.5"),
     ("no elements beyond their view", "part.gltf", accessor(count=0, byteOffset=1000), "part.gltf:5: 0 elements from byte 1000 exceed the 36 bytes of their view"),
@@ -249,7 +249,7 @@ def test_a_study_of_an_optimum_that_cannot_be_read(changes, message, tmp_path):
 def test_a_template_of_another_page(tmp_path, monkeypatch):
     write(tmp_path, {"model.json": MODEL, "study.json": SWEEP, "viewer.html": "<!--liedyn-scene-->", "study.html": "<!--liedyn-scene-->"})
     monkeypatch.setenv("LIEDYN_VIEWER", "viewer.html")
-    refused(tmp_path, "sweep study.json --html page.html", "study.html: is no template of a study: expected '<!--liedyn-study-->' in it")
+    refused(tmp_path, "sweep study.json --html page.html", "study.html: is not a template of a study: expected '<!--liedyn-study-->' in it")
     assert not (tmp_path / "page.html").exists()
 
 
@@ -284,7 +284,7 @@ STORES = [
     ("short record", {"study.h5.journal": [MAGIC, "LAYOUT", record(case(0)[:-8])]}, "", "study.h5.journal: a record of a case is too short (hint: it is damaged, or was written by another program: move it away, and run the study again)"),
     ("case that the study has not", {"study.h5.journal": [MAGIC, "LAYOUT", record(case(7))]}, "", "study.h5.journal: has a case 7, but the study has 2"),
     ("layout that is none", {"study.h5.journal": [MAGIC, record(b"{}")]}, "", f"study.h5.journal: is not the store of a study: its layout cannot be read (hint: {ANOTHER})"),
-    ("journal of somebody", {"study.h5.journal": [b"Monday: rain"]}, "", f"study.h5.journal: is no journal of a study (hint: move it away, or {ANOTHER})"),
+    ("journal of somebody", {"study.h5.journal": [b"Monday: rain"]}, "", f"study.h5.journal: is not the journal of a study (hint: move it away, or {ANOTHER})"),
     ("store that is a text", {"study.h5": [b"Monday: rain"]}, "", "study.h5: cannot be read as the store of a study (hint: expected an HDF5 file that liedyn sweep wrote)"),
     ("absent folder", {}, " --out no/study.h5", "no/study.h5: cannot be written: there is no folder 'no'"),
 ]

@@ -97,11 +97,11 @@ ERRORS = [
     ("true for a number", ARM, {"forces/motor/limit": True}, ["forces.motor.limit: expected a number", "got true"]),
     ("null", ARM, {"bodies/arm/position": None}, ["bodies.arm.position:", "got null"]),
     # signs and sizes
-    ("negative mass", ARM, {"bodies/arm/mass": -2}, ["bodies.arm.mass: expected a number >= 0, got -2"]),
+    ("negative mass", ARM, {"bodies/arm/mass": -2}, ["bodies.arm.mass: expected a non-negative number, got -2"]),
     ("free body without mass", ARM, {"bodies/pin": {"type": "point", "mass": 0, "position": [2, 0, 0]}}, ["bodies.pin:", "no mass", "give the body a mass"]),
     ("inertia that no body has", ARM, {"bodies/arm/inertia": [0.01, 0.2, 0.5]}, ["bodies.arm:", "0.01, 0.2, 0.5", "check units"]),
     ("zero axis", ARM, {"joints/hinge/axis": [0, 0, 0]}, ["joints.hinge.axis: expected a direction", "must not be zero"]),
-    ("negative limit of a motor", ARM, {"forces/motor/limit": -5}, ["forces.motor.limit: expected a number >= 0, got -5"]),
+    ("negative limit of a motor", ARM, {"forces/motor/limit": -5}, ["forces.motor.limit: expected a non-negative number, got -5"]),
     ("step of the wrong sign", ARM, {"simulation/step": -1e-3}, ["simulation.step: expected a positive number, got -0.001"]),
     # missing parts
     ("no mass", ARM, {"bodies/arm/mass": LEFT_OUT}, ["bodies.arm.mass: missing"]),

@@ -702,8 +702,9 @@ TEST(Events, NameThemselvesWhereTheySetWhatIsNotAllowed) {
     simulation.advance_to(1);
     ADD_FAILURE();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr(
-                                  "events.lost: bodies.b.mass: expected a number >= 0, got -1 at t = 0.25"));
+    EXPECT_THAT(error.what(),
+                ::testing::HasSubstr(
+                    "events.lost: bodies.b.mass: expected a non-negative number, got -1 at t = 0.25"));
   }
 }
 

@@ -108,7 +108,7 @@ void check_start(const Params& params, double time, const std::string& file, Sta
   const Description& d = params.description();
   if (start.value && start.coordinate.is_angle && std::abs(*start.value) > std::numbers::pi)
     throw mistake(start, file, fmt::format("expected an angle from -pi to pi, got {}", *start.value),
-                  "turns are counted from the start of a run");
+                  "angles are in rad, and turns are counted from the start of a run");
   const Entry& joint = start.coordinate.entry(d);
   if (const int pitch = joint.kind->field("pitch"); pitch >= 0 && start.value && !start.coordinate.is_angle) {
     const double most = std::abs(params.get(joint.fields[at(pitch)].first)) / 2;

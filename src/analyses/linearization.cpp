@@ -495,9 +495,8 @@ bool as_if_steady(const SteadyAxes& axes) {
 std::string not_steady(const SteadyAxes& axes) {
   return axes.at_rest
              ? fmt::format(
-                   "the state is neither an equilibrium nor a steady motion (at rest, but {:.2g} % of "
-                   "the forces are "
-                   "not balanced; --at static looks for an equilibrium)",
+                   "the state is neither an equilibrium nor a steady motion (at rest, but unbalanced "
+                   "forces are {:.2g} % of the total; --at static looks for an equilibrium)",
                    100 * axes.change)
              : fmt::format(
                    "the state is neither an equilibrium nor a steady motion (the matrices change by "

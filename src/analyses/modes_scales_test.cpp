@@ -453,7 +453,7 @@ TEST(Modes, AtRestALoadThatIsNotBalancedIsReported) {
     const Modes initial = modes(system, start_of(system));
     EXPECT_THAT(initial.warnings,
                 testing::ElementsAre(testing::AllOf(testing::HasSubstr("neither an equilibrium nor a steady"),
-                                                    testing::HasSubstr("not balanced"))));
+                                                    testing::HasSubstr("unbalanced forces"))));
     const StaticResult rest = find_equilibrium(system);
     ASSERT_TRUE(rest.converged) << rest.failure;
     EXPECT_TRUE(modes(system, rest.state).warnings.empty());
@@ -501,7 +501,7 @@ TEST(Modes, PressuresThatBalanceAreNotReported) {
     if (excess == 1)
       EXPECT_THAT(found.warnings, testing::ElementsAre());
     else
-      EXPECT_THAT(found.warnings, testing::ElementsAre(testing::HasSubstr("not balanced")));
+      EXPECT_THAT(found.warnings, testing::ElementsAre(testing::HasSubstr("unbalanced forces")));
   }
 }
 

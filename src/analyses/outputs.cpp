@@ -47,7 +47,7 @@ std::vector<Output> parse_outputs(const System& system, const SimulateOptions& o
         const auto [end, error] = std::from_chars(when.data(), when.data() + when.size(), t);
         if (error != std::errc() || end != when.data() + when.size() || !(t >= options.start) ||
             !(t <= options.end))
-          refuse(fmt::format("expected a time from {} to {}, end, integral, max or min behind @, got '{}'",
+          refuse(fmt::format("expected a time from {} to {}, end, integral, max or min after @, got '{}'",
                              options.start, options.end, excerpt(when)),
                  "");
         return t;

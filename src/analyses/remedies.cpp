@@ -90,7 +90,7 @@ Remedies find_remedies(const System& system, const SimulateOptions& options, con
 std::string describe(const Remedies& r) {
   std::vector<std::string> parts;
   if (!r.help.empty())
-    parts.push_back(fmt::format("with {} the run passes this time", fmt::join(r.help, " or ")));
+    parts.push_back(fmt::format("with {} the run continues beyond this time", fmt::join(r.help, " or ")));
   if (!r.fail.empty()) parts.push_back(fmt::format("tried without success: {}", fmt::join(r.fail, "; ")));
   if (!r.unsure.empty())
     parts.push_back(fmt::format("tried, but too slow to decide: {}", fmt::join(r.unsure, "; ")));

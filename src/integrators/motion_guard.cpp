@@ -98,7 +98,7 @@ std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
   const double kinetic = first ? std::max(seen_.kinetic, now.kinetic - forbidden) : seen_.kinetic;
   if (forbidden > (last ? kForbiddenEnergy : kExplosion) * kinetic)
     return fmt::format(
-        "velocities violate the constraints: the kinetic energy of their forbidden part is {:.2g} times that "
+        "velocities violate the constraints: the part that violates them has {:.2g} times the kinetic energy "
         "of the motion; {}",
         forbidden / kinetic, kAdvice);
   const double range = before_.seen.range(), gained = unexplained_energy(state, now, range);
@@ -186,11 +186,14 @@ void MotionGuard::watch_energy(const State& state, const Look& now) {
   if (explains(state) || explains(start_state_)) return;
   const bool lost = change < 0;
   warning_ = fmt::format(
-      "t = {:.6g}: the energy has {} by {:.3g} J since the start, and no force {} it (the motion has {:.3g} "
-      "J): the steps do not resolve the motion, and the method {} it. Use smaller steps, or a formulation on "
-      "a Lie group (r3so3, r3so3-spatial) instead of angles or Euler parameters",
-      now.t, lost ? "fallen" : "grown", std::abs(change), lost ? "takes" : "gives", seen.range(),
-      lost ? "damps" : "feeds");
+      "t = {:.6g}: the energy has {} by {:.3g} J since the start, which no force explains (the energies of "
+      "the "
+      "motion vary by {:.3g} J): the steps do not resolve the motion, and the method {} it. Use smaller "
+      "steps{}",
+      now.t, lost ? "decreased" : "increased", std::abs(change), seen.range(), lost ? "damps" : "excites",
+      system_->model().has_conventional_nodes()
+          ? ", or a formulation on a Lie group (r3so3, r3so3-spatial) instead of angles or Euler parameters"
+          : "");
 }
 
 // dE/dt along (q' = v, v' = vdot), where vdot is what the equations of motion give: the power of all that is not in E.

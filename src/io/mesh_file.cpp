@@ -259,7 +259,7 @@ class Gltf {
     if (const JsonValue required = root_.find("extensionsRequired");
         required && required.is(JsonType::Array) && required.size() > 0)
       fail(file_, required.line(),
-           fmt::format("needs the extension {}, which is not read", (*required.begin()).describe()),
+           fmt::format("needs the extension {}, which is not supported", (*required.begin()).describe()),
            "export the mesh without compression and extensions");
     read_buffers();
     meshes_ = list("meshes");
@@ -388,7 +388,7 @@ class Gltf {
   };
   Data data(std::size_t accessor, std::string_view type, std::size_t components) const {
     const JsonValue a = accessors_[accessor];
-    if (a.find("sparse")) stop("sparse accessors are not read", a);
+    if (a.find("sparse")) stop("sparse accessors are not supported", a);
     const JsonValue given = a.find("type");
     if (!given || !given.is(JsonType::String) || given.text() != type)
       stop(fmt::format("type: expected {}", type), a);
@@ -399,7 +399,7 @@ class Gltf {
                               : number == 5123                   ? 2
                               : number == 5125 || number == 5126 ? 4
                                                                  : 0;
-    if (width == 0) stop(fmt::format("componentType: {} is not read", component.describe()), a);
+    if (width == 0) stop(fmt::format("componentType: {} is not supported", component.describe()), a);
     out.component = static_cast<int>(number);
     out.count = size(a, "count", 0);
     if (out.count > 3 * kMostTriangles) stop(fmt::format("count: {} is too many", out.count), a);

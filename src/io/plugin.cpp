@@ -76,7 +76,7 @@ void load_plugin(const std::string& file) {
   const auto enter = reinterpret_cast<Register>(dlsym(handle, "liedyn_plugin_register"));
   if (interface == nullptr || enter == nullptr) {
     dlclose(handle);
-    throw InputError("plugin " + file, "is no plugin of Liedyn: it does not contain LIEDYN_PLUGIN");
+    throw InputError("plugin " + file, "is not a Liedyn plugin: it does not contain LIEDYN_PLUGIN");
   }
   try {
     check_interface(file, *interface());

@@ -369,11 +369,12 @@ class UrdfReader {
     if (found.sigma.minCoeff() >= -kRoundOff * found.moments.cwiseAbs().maxCoeff()) return out;
     out.inertia = found.physical();
     const Vec3 now = SecondMoments(out.inertia).moments;
-    warnings_.push_back(fmt::format(
-        "{}:{}: link '{}': no body has the principal moments {:.6g}, {:.6g}, {:.6g} kg m^2; repair=1 takes "
-        "{:.6g}, {:.6g}, {:.6g} instead",
-        file_, line_of(link.name), excerpt(link.name), found.moments[0], found.moments[1], found.moments[2],
-        now[0], now[1], now[2]));
+    warnings_.push_back(
+        fmt::format("{}:{}: link '{}': no rigid body has the principal moments {:.6g}, {:.6g}, {:.6g} kg "
+                    "m^2; repair=1 takes "
+                    "{:.6g}, {:.6g}, {:.6g} instead",
+                    file_, line_of(link.name), excerpt(link.name), found.moments[0], found.moments[1],
+                    found.moments[2], now[0], now[1], now[2]));
     return out;
   }
 
@@ -437,9 +438,10 @@ class UrdfReader {
       links += (links.empty() ? "'" : ", '") + excerpt(link) + "'";
     builder_.finding(
         "bodies." + name + ".inertia",
-        fmt::format("no body has the principal moments {:.6g}, {:.6g}, {:.6g} kg m^2 (link {}): they must be "
-                    "positive, and none larger than the sum of the others",
-                    found.moments[0], found.moments[1], found.moments[2], links),
+        fmt::format(
+            "no rigid body has the principal moments {:.6g}, {:.6g}, {:.6g} kg m^2 (link {}): they must be "
+            "positive, and none larger than the sum of the others",
+            found.moments[0], found.moments[1], found.moments[2], links),
         "check units and signs, or set repair=1 to use the nearest possible values",
         line_of(carrier.links.front()));
   }
@@ -494,7 +496,7 @@ class UrdfReader {
                               "only revolute, continuous and prismatic joints can");
     if (leader == robot_.joints_.end())
       return builder_.finding("joints." + name,
-                              fmt::format("mimics '{}', which is no joint of this robot", excerpt(other)));
+                              fmt::format("mimics '{}', which is not a joint of this robot", excerpt(other)));
     if (!has_coordinate(*leader->second))
       return builder_.finding("joints." + name,
                               fmt::format("mimics '{}', which has no coordinate", excerpt(other)),
@@ -692,7 +694,7 @@ Description read_urdf(const std::string& text, const std::string& file, std::vec
     for (const std::string& message : messages.errors())
       findings.push_back({file, line_of_message(text, message), "", message, ""});
     if (!failure.empty() || findings.empty())
-      findings.push_back({file, 0, "", failure.empty() ? "is no robot description" : failure, ""});
+      findings.push_back({file, 0, "", failure.empty() ? "is not a robot description" : failure, ""});
     throw InputError(findings);
   }
   return UrdfReader(*robot, text, file, assignments, warnings).read();

@@ -47,7 +47,7 @@ std::string viewer_template() {
   std::string text = read_text_file(file->string());
   if (text.find(kSceneMark) == std::string::npos)
     throw InputError(file->string(),
-                     fmt::format("is no template of the 3D view: expected '{}' in it", kSceneMark));
+                     fmt::format("is not a template of the 3D view: expected '{}' in it", kSceneMark));
   return text;
 }
 

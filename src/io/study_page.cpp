@@ -38,7 +38,7 @@ std::string study_template() {
   std::string text = read_text_file(file.string());
   if (text.find(kStudyMark) == std::string::npos)
     throw InputError(file.string(),
-                     fmt::format("is no template of a study: expected '{}' in it", kStudyMark));
+                     fmt::format("is not a template of a study: expected '{}' in it", kStudyMark));
   return text;
 }
 

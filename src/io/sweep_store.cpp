@@ -162,7 +162,7 @@ class Descriptor {
 std::pair<std::string, std::uint64_t> journal_head(int file, const std::string& name) {
   const std::string magic = read_at(file, 0, kJournalMagic.size());
   if (magic != kJournalMagic.substr(0, magic.size()))
-    refuse_store(name, "is no journal of a study", "move it away, or choose another store with --out");
+    refuse_store(name, "is not the journal of a study", "move it away, or choose another store with --out");
   if (magic.size() < kJournalMagic.size()) return {"", 0};
   JournalReader reader(file, kJournalMagic.size());
   std::string_view layout;

@@ -408,7 +408,7 @@ void DescriptionBuilder::choices(std::string_view name, const std::vector<std::s
   for (auto word = chosen.begin(); word != chosen.end(); ++word) {
     if (std::find(known.begin(), known.end(), *word) == known.end())
       return field_finding(
-          name, fmt::format("expected some of {}, got '{}'", fmt::join(known, ", "), excerpt(*word)),
+          name, fmt::format("expected one or more of {}, got '{}'", fmt::join(known, ", "), excerpt(*word)),
           did_you_mean(*word, known), line);
     if (std::find(chosen.begin(), word, *word) != word)
       return field_finding(name, fmt::format("'{}' is given twice", *word), {}, line);

@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
                   b.values("mass", std::array{-1.0});
                   b.end();
                 },
-                "bodies.top.mass: expected a number >= 0, got -1"},
+                "bodies.top.mass: expected a non-negative number, got -1"},
         Mistake{"not a number",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "point");
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
                   b.expression("mass", 0, "-m");
                   b.end();
                 },
-                "bodies.top.mass: expected a number >= 0, got -2"},
+                "bodies.top.mass: expected a non-negative number, got -2"},
         Mistake{"infinite by expression",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "point");
@@ -316,7 +316,7 @@ TEST(Builder, ReportsEveryMistakeInTheOrderOfLines) {
   } catch (const InputError& error) {
     EXPECT_STREQ(
         error.what(),
-        "model.json:4: bodies.ball.mass: expected a number >= 0, got -1\n"
+        "model.json:4: bodies.ball.mass: expected a non-negative number, got -1\n"
         "model.json:5: bodies.ball.colour: unknown key 'colour' for the type point (hint: it has "
         "mass, position, velocity)\n"
         "model.json:9: joints.pivot.at: missing: Position of the joint in the initial configuration, "

@@ -237,7 +237,7 @@ std::string value_mistake(const Field* field, double value) {
   if (field->range == Range::Positive && !(value > 0))
     return fmt::format("expected a positive number, got {}", value);
   if (field->range == Range::NonNegative && !(value >= 0))
-    return fmt::format("expected a number >= 0, got {}", value);
+    return fmt::format("expected a non-negative number, got {}", value);
   if (field->type == FieldType::Integer && value != std::floor(value))
     return fmt::format("expected a whole number, got {}", value);
   return {};

@@ -45,7 +45,8 @@ void check_kind(std::string_view what, const Kind& kind) {
       refuse(field.name,
              "what may be in the axes of bodies is a point or a direction: its `pose` says which");
     if (!field.replaced_by.empty() && kind.field(field.replaced_by) < 0)
-      refuse(field.name, fmt::format("it is replaced by '{}', which the kind has not", field.replaced_by));
+      refuse(field.name,
+             fmt::format("it is replaced by '{}', which this kind does not have", field.replaced_by));
     const int count = number_count(field.type);
     if (!field.defaults.empty() && field.type != FieldType::Path &&
         static_cast<int>(field.defaults.size()) != count)

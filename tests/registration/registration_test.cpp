@@ -221,7 +221,7 @@ TEST(Registration, WhatMayBeInBodyAxesIsAPointOrADirection) {
   EXPECT_THAT(refusal([&] {
                 register_force(drag_like({"f", "", {body_field(), number}}));
               }),
-              HasSubstr("it is replaced by 'd', which the kind has not"));
+              HasSubstr("it is replaced by 'd', which this kind does not have"));
 }
 
 // A mass on a spring: the points of the Verlet method are x_0 cos(n theta) with sin(theta/2) = omega h/2.

@@ -63,7 +63,7 @@ class FrameWriter {
         continue;
       }
       if (!item.is(JsonType::Object)) {
-        findings_.expected(own, "an object with \"at\" and perhaps \"rotation\"", item);
+        findings_.expected(own, "an object with \"at\" and optionally \"rotation\"", item);
         continue;
       }
       NamedFrame frame;

@@ -142,9 +142,9 @@ class Expander {
     if (const Item* version = sub.find("liedyn");
         name != nullptr &&
         (version == nullptr || !version->is(JsonType::Number) || version->number != kFormatVersion))
-      return findings_.add(path + ".file",
-                           fmt::format("'{}' is no model of version {}", excerpt(sub_file), kFormatVersion),
-                           "a model file begins with { \"liedyn\": 1,", name->origin);
+      return findings_.add(
+          path + ".file", fmt::format("'{}' is not a model of version {}", excerpt(sub_file), kFormatVersion),
+          "a model file begins with { \"liedyn\": 1,", name->origin);
     for (const Item& part : sub.items) {
       const auto known = std::find_if(std::begin(kModelKeys), std::end(kModelKeys),
                                       [&](const FormatKey& key) { return key.name == part.key; });
@@ -217,7 +217,7 @@ class Expander {
       return false;
     }
     if (!sub.is(JsonType::Object))
-      return refuse(fmt::format("'{}' is no model: expected an object, got {}", excerpt(sub_file, 200),
+      return refuse(fmt::format("'{}' is not a model: expected an object, got {}", excerpt(sub_file, 200),
                                 sub.describe()));
     return true;
   }

@@ -261,10 +261,10 @@ TEST(SubModels, NameWhatIsWrong) {
       {R"("file": "model.json")", "contains itself"},
       {R"("file": "broken.json")", "broken.json:2: models.left: not valid JSON"},
       {R"("file": "heavy.json")", "the sub-model has gravity, but the model that contains it has none"},
-      {R"("file": "other.json")", "is no model of version 1"},
+      {R"("file": "other.json")", "is not a model of version 1"},
       {R"("fil": "heavy.json")", "did you mean 'file'?"},
       {R"("file": "bad.json")", "bad.json:4: bodies.left.b.inertia: expected 3 principal moments"},
-      {R"("file": "bad.json")", "bad.json:3: bodies.left.b.mass: expected a number >= 0, got -1"},
+      {R"("file": "bad.json")", "bad.json:3: bodies.left.b.mass: expected a non-negative number, got -1"},
       {R"("model": {"liedyn": 1, "parameters": {"length": 1}}, "set": {"lenght": 3})",
        "did you mean 'length'?"},
       {R"("model": {"liedyn": 1, "parameters": {"length": 1}}, "set": {"length": [3]})",
@@ -525,7 +525,7 @@ TEST(Repeat, NamesWhatIsWrong) {
       {R"({ "for": { "i": [1, 2] }, "bodies": { "b{i/0}": { "type": "point", "mass": 1 } } })",
        "expected a finite number"},
       {R"({ "for": { "i": [1, 200] }, "bodies": { "b{i}": { "type": "point", "mass": "{-i}" } } })",
-       "model.json:3: bodies.b1.mass: expected a number >= 0, got -1"},
+       "model.json:3: bodies.b1.mass: expected a non-negative number, got -1"},
       {"7", "repeat[0]: expected an object"},
   };
   for (const auto& [block, message] : cases)

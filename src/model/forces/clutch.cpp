@@ -101,7 +101,7 @@ void Clutch<Coordinate, Sticks>::check(const Inputs<double>& in, std::string& me
     message = "smoothing: missing: the slip below which the torque falls to 0";
     hint = "choose it well below the slip of interest, or use \"law\": \"stick\"";
   } else if (in.number(f.capacity) < 0) {
-    message = fmt::format("capacity: expected a number >= 0, got {}", in.number(f.capacity));
+    message = fmt::format("capacity: expected a non-negative number, got {}", in.number(f.capacity));
   } else if (const double s = in.number(f.damping + 1); Sticks && !(std::abs(s) <= 1)) {
     message = fmt::format("initial_bristle: expected a number from -1 to 1, got {}", s);
   }
