@@ -94,7 +94,7 @@ if(LIEDYN_TESTS)
     add_test(NAME install_no_plugin COMMAND ${trial}/prefix/bin/liedyn list elements --plugin ${trial}/build/libno_plugin.so)
     set_tests_properties(install_plugin_of_another_version PROPERTIES PASS_REGULAR_EXPRESSION
       "libother_version.so: was compiled for version 0.0.1, but this is ${PROJECT_VERSION}")
-    set_tests_properties(install_no_plugin PROPERTIES PASS_REGULAR_EXPRESSION "libno_plugin.so: is no plugin of Liedyn")
+    set_tests_properties(install_no_plugin PROPERTIES PASS_REGULAR_EXPRESSION "libno_plugin.so: is not a Liedyn plugin")
     set_tests_properties(install_plugin_of_another_version install_no_plugin PROPERTIES FIXTURES_REQUIRED "installation;consumer" TIMEOUT 60)
     add_test(NAME install_models COMMAND ${trial}/prefix/bin/liedyn list models)
     set_tests_properties(install_models PROPERTIES FIXTURES_REQUIRED installation PASS_REGULAR_EXPRESSION heavy_top TIMEOUT 60)

@@ -90,7 +90,8 @@ TEST(ConfigurationFiles, TakeCoordinatesOfJoints) {
   EXPECT_EQ(configuration_complaint(R"({"joints": {"shoulde": 1}})", system),
             "rest.json:1: joints.shoulde: the model has no such joint (hint: did you mean 'shoulder'?)");
   EXPECT_EQ(configuration_complaint(R"({"joints": {"shoulder": 7}})", system),
-            "rest.json:1: joints.shoulder: expected an angle from -pi to pi, got 7 (hint: turns are counted "
+            "rest.json:1: joints.shoulder: expected an angle from -pi to pi, got 7 (hint: angles are in rad, "
+            "and turns are counted "
             "from the start of "
             "a run)");
   EXPECT_EQ(configuration_complaint(R"({"joints": {"shoulder": "a"}})", system),

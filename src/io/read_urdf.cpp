@@ -479,7 +479,7 @@ class UrdfReader {
       if (turns(joint) && !(std::abs(start) <= std::numbers::pi))
         builder_.finding(joint.mimic ? "joints." + name : "initial." + excerpt(joint.name),
                          fmt::format("expected an angle from -pi to pi at the start, got {}", start),
-                         "turns are counted from the start of a run");
+                         "angles are in rad, and turns are counted from the start of a run");
       // Sensors, targets and drives count as the robot does.
       builder_.values("zero", std::array{-start});
     }
