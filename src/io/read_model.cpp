@@ -508,9 +508,8 @@ class ModelReader {
                                 "{}.{}=N can change it",
                                 entry_path_, field.name));
     if (!number && !value.is(JsonType::Number)) return reject(field, "a whole number", value);
-    builder_->values(field.name,
-                      std::array{number.value_or(value.is(JsonType::Number) ? value.number() : 0)},
-                      value.line());
+    builder_->values(field.name, std::array{number.value_or(value.is(JsonType::Number) ? value.number() : 0)},
+                     value.line());
   }
 
   void read_pair(const Field& field, JsonValue value) {

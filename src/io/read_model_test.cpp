@@ -48,8 +48,8 @@ TEST(ReadModel, ManyParametersThatDependOnEachOtherTakeLinearTime) {
     const auto begin = std::chrono::steady_clock::now();
     const auto description = std::make_shared<const Description>(read_model_text(text, "many.json"));
     const Params params(description);
-    seconds[count] =
-        std::min(seconds[count], std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    seconds[count] = std::min(
+        seconds[count], std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     EXPECT_EQ(params.values()[static_cast<std::size_t>(count - 1)], count);
   }
   fmt::print("  5 000 parameters: {:.3f} s, 50 000: {:.3f} s\n", seconds[5'000], seconds[50'000]);

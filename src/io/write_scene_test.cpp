@@ -16,9 +16,9 @@
 #include <numbers>
 
 #include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/run_start.h"
 #include "liedyn/analyses/shapes.h"
 #include "liedyn/analyses/simulate.h"
-#include "liedyn/analyses/run_start.h"
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/analyses/statics.h"
 #include "liedyn/base/paths.h"
