@@ -51,7 +51,7 @@ struct Run {
 struct Quantity {
   enum class Kind { Poses, Twists, Values } kind;
   std::string name;
-  int first = 0, count = 0;  // of Constants
+  int first = 0, count = 0;  // of Values
 };
 
 // The multipliers that all systems have: minimal coordinates leave out most of them, and then there are none to compare.

@@ -201,7 +201,7 @@ class Skeleton {
   struct Joint {
     int entry = -1;
     int frames[2] = {-1, -1};  // of the model
-    int constants = -1;        // first of its numbers, where the kind has a coordinate
+    int constants = -1;        // first of those of the joint, where the kind has a coordinate
     int freedom = 0;
     bool has_form = false;  // the relative motion that it allows is that of coordinates
     int vertices[2] = {0, 0};

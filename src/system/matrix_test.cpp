@@ -215,16 +215,16 @@ class NewtonMatrix : public Matrix {
 
   Predictor random_predictor() {
     Predictor out;
-    const auto constants = static_cast<std::size_t>(system_.model().stage_size);
+    const auto size = static_cast<std::size_t>(system_.model().stage_size);
     for (auto* values : {&out.Theta, &out.V, &out.theta, &out.covector}) {
-      values->resize(constants);
+      values->resize(size);
       random_.fill(*values);
     }
     out.reference = out.to = random_state(system_, random_);
     for (State* state : {&out.reference, &out.to}) {
-      state->y.resize(constants);
-      state->ydot.resize(constants);
-      state->yddot.resize(constants);
+      state->y.resize(size);
+      state->ydot.resize(size);
+      state->yddot.resize(size);
     }
     random_.fill(out.to.eta);
     return out;

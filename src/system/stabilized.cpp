@@ -18,14 +18,14 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
   });
   pairs.normalize();
   std::vector<BlockRef> places;
-  int constants = 0;
+  int size = 0;
   for (const auto& [column, row] : pairs.pairs) {
     const int height = node_size(m.nodes[at(row)].type).v, width = node_size(m.nodes[at(column)].type).v;
-    places.push_back({constants, height});
-    constants += height * width;
+    places.push_back({size, height});
+    size += height * width;
   }
-  inertia_.assign(at(constants), 0);
-  damping_.assign(at(constants), 0);
+  inertia_.assign(at(size), 0);
+  damping_.assign(at(size), 0);
   const auto place_of = [&](int row, int column) {
     const auto found =
         std::lower_bound(pairs.pairs.begin(), pairs.pairs.end(), std::pair<int, int>(column, row));

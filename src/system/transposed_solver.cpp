@@ -37,7 +37,7 @@ TransposedSolver::TransposedSolver(const BlockPattern& pattern)
       solver_(solver_of_transposed(pattern, "auto")),
       to_(places(pattern_, *solver_, true)) {
   for (const auto& [column, row] : pattern_.pairs)
-    constants_ += static_cast<std::size_t>(size_of(pattern_, row) * size_of(pattern_, column));
+    entries_ += static_cast<std::size_t>(size_of(pattern_, row) * size_of(pattern_, column));
 }
 
 TransposedSolver::Matrix TransposedSolver::copy(LinearSolver& from) {
@@ -47,7 +47,7 @@ TransposedSolver::Matrix TransposedSolver::copy(LinearSolver& from) {
     source_values_ = values;
     from_ = places(pattern_, from, false);
   }
-  auto out = std::make_shared<std::vector<double>>(constants_);
+  auto out = std::make_shared<std::vector<double>>(entries_);
   double* next = out->data();
   for_each_block(pattern_, from_, [&](const BlockRef& place, int rows, int columns) {
     for (int c = 0; c < columns; ++c)

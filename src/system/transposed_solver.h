@@ -22,7 +22,7 @@ class TransposedSolver {
   bool factorize(const std::vector<double>& matrix);
 
   BlockPattern pattern_;  // of the matrix
-  std::size_t constants_ = 0;
+  std::size_t entries_ = 0;
   std::unique_ptr<LinearSolver> solver_;
   // Where the blocks of the pattern stand, in its order: in the solver that was copied last, and transposed in the own one.
   const LinearSolver* source_ = nullptr;

@@ -76,10 +76,10 @@ TreeAssembly::TreeAssembly(const Model& model, const TreeMotion& links) : model_
   // Where the elements put their partial derivatives: one block per body, one per coupled pair, then those of the rows.
   const int bodies = static_cast<int>(tree.bodies.size());
   const std::vector<std::pair<int, int>> coupled = coupled_bodies(model);
-  int constants = 36 * bodies;
+  int size = 36 * bodies;
   for (const auto& [row, column] : coupled) {
-    pairs_.push_back({tree.of_body[at(row)], tree.of_body[at(column)], constants});
-    constants += 36;
+    pairs_.push_back({tree.of_body[at(row)], tree.of_body[at(column)], size});
+    size += 36;
   }
   const auto place_of = [&](int row, int column) -> BlockRef {
     if (row < 0 || column < 0) return {};
@@ -97,23 +97,23 @@ TreeAssembly::TreeAssembly(const Model& model, const TreeMotion& links) : model_
     if (c.multipliers > 0)
       for (int i = 0; i < c.frames; ++i) {
         const int body = node_of_frame(model, batch, e, i);
-        blocks_[at(b)].push_back(body < 0 ? BlockRef{} : BlockRef{constants, 6});
+        blocks_[at(b)].push_back(body < 0 ? BlockRef{} : BlockRef{size, 6});
         if (body < 0) continue;
-        loads_.push_back({tree.of_body[at(body)], c.multipliers, constants});
-        constants += 6 * c.multipliers;
+        loads_.push_back({tree.of_body[at(body)], c.multipliers, size});
+        size += 6 * c.multipliers;
       }
     if (c.rows == 0) return;
     const std::size_t first = sides_.size();
     for (int i = 0; i < c.frames; ++i) {
       const int body = node_of_frame(model, batch, e, i);
-      blocks_[at(b)].push_back(body < 0 ? BlockRef{} : BlockRef{constants, c.rows});
+      blocks_[at(b)].push_back(body < 0 ? BlockRef{} : BlockRef{size, c.rows});
       if (body < 0) continue;
-      sides_.push_back({tree.of_body[at(body)], c.rows, c.velocity_rows, constants, -1});
-      constants += 6 * c.rows;
+      sides_.push_back({tree.of_body[at(body)], c.rows, c.velocity_rows, size, -1});
+      size += 6 * c.rows;
     }
     for (std::size_t side = first; side < sides_.size(); ++side) {
-      sides_[side].transpose = constants;
-      constants += 2 * 6 * c.rows;  // as the forces have it, and that of the rows: keep_rows
+      sides_[side].transpose = size;
+      size += 2 * 6 * c.rows;  // as the forces have it, and that of the rows: keep_rows
     }
     std::size_t side = first;
     for (int i = 0; i < c.frames; ++i)
@@ -121,7 +121,7 @@ TreeAssembly::TreeAssembly(const Model& model, const TreeMotion& links) : model_
                                                                      : BlockRef{sides_[side++].transpose, 6});
     matrices += static_cast<std::size_t>(6 * c.rows * c.frames);
   });
-  partials_.K.assign(at(constants), 0);
+  partials_.K.assign(at(size), 0);
   partials_.C = partials_.M = partials_.K;
   scratch_.assign(tree.bodies.size(), Vec6::Zero());
   body_matrices_.assign(matrices, 0);

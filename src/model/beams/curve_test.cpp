@@ -137,15 +137,15 @@ TEST(BeamCurves, DerivativesByThePointsAreThoseOfDifferences) {
         static_cast<std::size_t>(beam.fields[static_cast<std::size_t>(field)].first + component);
     const double step = 1e-5;
     const auto moved = [&](double by, double x) {
-      std::vector<double> constants = d->parameters;
-      constants[number] += by;
-      return beam_curve(Inputs<double>(*d, beam, constants.data(), nullptr)).at(x);
+      std::vector<double> parameters = d->parameters;
+      parameters[number] += by;
+      return beam_curve(Inputs<double>(*d, beam, parameters.data(), nullptr)).at(x);
     };
     Tape tape(Tape::Sweep::Forwards, 1);
     const Tape::Use use(tape);
-    std::vector<Varied> constants(d->parameters.begin(), d->parameters.end());
-    constants[number] = Varied(d->parameters[number], tape.independent(0));
-    const BeamCurve<Varied> curve = beam_curve(Inputs<Varied>(*d, beam, constants.data(), nullptr));
+    std::vector<Varied> parameters(d->parameters.begin(), d->parameters.end());
+    parameters[number] = Varied(d->parameters[number], tape.independent(0));
+    const BeamCurve<Varied> curve = beam_curve(Inputs<Varied>(*d, beam, parameters.data(), nullptr));
     for (const double x : {0.0, 0.25, 0.61, 1.0}) {
       const Pose<Varied> found = curve.at(x);
       const Pose<double> up = moved(step, x), down = moved(-step, x);
